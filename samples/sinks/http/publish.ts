@@ -5,9 +5,9 @@ import {
   describer,
   type Publisher,
   type PublisherOptions,
+  type WrittenOutput,
 } from "../../../src/io/output/publisher.js";
 import { type Stage, stageEncoder } from "../../../src/io/output/stage.js";
-import type { WrittenOutput } from "../../../src/io/output/types.js";
 
 /** Rows of one request. */
 const mostRows = 1_000;

@@ -12,7 +12,7 @@ const tableModes = ["append", "merge", "replace"] as const;
 
 export type TableMode = (typeof tableModes)[number];
 
-const outputFormats = [...sinkFormats, "parquet"] as const;
+export const outputFormats = [...sinkFormats, "parquet"] as const;
 
 /** Prefix of the added columns if `--prefix` is not given. */
 export const defaultPrefix = "rep_";

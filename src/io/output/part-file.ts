@@ -8,9 +8,32 @@ import type { Writable } from "node:stream";
 import { systemClock } from "../../core/clock.js";
 import { startOver, writeAgain, FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/folders.js";
-import { type Damage, RunningChecksum } from "../../core/files/checksum.js";
+import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
 import { outputFault } from "../../core/files/output-fault.js";
-import type { Destination, SinkPosition, WrittenFile } from "./types.js";
+
+/** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
+export interface SinkPosition {
+  readonly length: number;
+  readonly rows: number;
+  /** Files: checksum of that length, verified before a run continues. */
+  readonly checksum?: ChecksumState | undefined;
+}
+
+export interface Destination {
+  /** Final path, or null for a stream. */
+  readonly path: string | null;
+  /** Bytes written, including earlier sessions. */
+  readonly length: number;
+  /** Checksum of those bytes; undefined for a stream, which is never read back. */
+  checksum(): ChecksumState | undefined;
+  write(bytes: Uint8Array): Promise<void>;
+  /** Makes written bytes durable (fsync); no effect on a stream. */
+  sync(): Promise<void>;
+  /** Completes: all bytes are durable, or the reader of a stream has them. */
+  close(): Promise<void>;
+  /** Closes the destination; written bytes stay under the part name. */
+  abandon(): Promise<void>;
+}
 
 /** Windows has no O_NOFOLLOW; links are followed there. */
 const noLink = constants.O_NOFOLLOW ?? 0;
@@ -49,13 +72,14 @@ type WrittenPosition = Omit<SinkPosition, "rows">;
  * Compares a part file with what was written to it: every byte, and no more of them.
  *
  * @param take receives the verified bytes
+ * @returns how many there are, and their SHA-256 in hex
  * @throws FatalError `output_part_gone`, `output_part_damaged`, `output_*`
  */
 export async function readWritten(
   path: string,
   written: WrittenPosition,
   take?: (bytes: Uint8Array) => void,
-): Promise<WrittenFile> {
+) {
   const part = partPath(path);
   const { length } = written;
   const hash = createHash("sha256");
@@ -126,8 +150,9 @@ const lostParts: ReadonlySet<string> = new Set([
   "output_part_damaged",
 ]);
 
-export async function checkWritable(folder: string, path: string): Promise<void> {
-  await access(folder, constants.W_OK).catch((error: unknown) => {
+/** Checks that a file can be created. @throws FatalError `output_*` */
+export async function checkWritable(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw outputFault(path, error);
   });
 }
@@ -182,10 +207,7 @@ export async function writeAll(
 }
 
 /** Writes a whole part file. @returns what is on disk, once it is known to be what was written */
-export async function writePart(
-  path: string,
-  write: (destination: Destination) => Promise<void>,
-): Promise<WrittenFile> {
+export async function writePart(path: string, write: (destination: Destination) => Promise<void>) {
   const destination = await openFileDestination(path, null);
   await writeAll(destination, write);
   const { length } = destination;

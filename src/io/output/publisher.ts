@@ -4,7 +4,7 @@ import type { Clock } from "../../core/clock.js";
 import type { Encoder, SinkFormat } from "../formats/types.js";
 import { type Stage, stagePath } from "./stage.js";
 import type { Manifest } from "../../core/manifest.js";
-import type { Destination, WrittenOutput } from "./types.js";
+import type { Destination } from "./part-file.js";
 import type { TableSchemaOptions } from "./typed/table-schema.js";
 
 /** An output of a run, of any kind: what it is, and what lets the run's staged rows appear in it. */
@@ -25,6 +25,10 @@ export interface Publisher {
    */
   publish(stage: Stage, as: PublishedAs): Promise<WrittenOutput>;
 }
+
+/** What the manifest says of published rows. A STIX bundle does not hold them one by one. */
+export type WrittenOutput = Pick<Manifest["output"], "bytes" | "sha256"> &
+  Partial<Pick<Manifest["output"], "rows" | "indicators" | "without_key">>;
 
 interface OutputDescription {
   /** For the manifest, and the format of its rows; null for a stream. */

@@ -7,14 +7,14 @@ import type { FoundManifest } from "../../core/manifest.js";
 import { temporaryFolder } from "../../core/resource-stack.js";
 import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
-import { type OutputRecord, sinkFormats } from "../formats/types.js";
+import type { OutputRecord } from "../formats/types.js";
 import { downloadObject, isMissing } from "../s3/objects.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
+import { outputFormats } from "./options.js";
 import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
 import { recordReader, type OutputForm } from "./output-row.js";
 import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
 import type { Stage } from "./stage.js";
-import type { OutputFile } from "./types.js";
 
 export interface OutputReading extends Pick<TableRecords, "columns" | "records"> {
   /** Null where there is none beside the output. */
@@ -126,23 +126,26 @@ export async function localOutput(output: Output): Promise<LocalOutput> {
 export function outputFile(
   { name: path, format: named, gzip }: Output,
   manifest: FoundManifest | null,
-  to?: OutputFile["format"],
-): OutputFile {
+  to?: (typeof outputFormats)[number],
+) {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts?.isFIFO() || facts?.isCharacterDevice()) {
     throw new UsageError("not_an_output", `${path} is not a regular file`, {
       hint: "an output is read more than once: write it to a file first",
     });
   }
-  if (named === "parquet") return { path, format: named, gzip };
+  if (named === "parquet") return { path, format: named, gzip } as const;
   const noted = manifest?.output?.format;
   const formatNamed = (wanted: string | null | undefined) =>
-    [...sinkFormats, "parquet" as const].find((known) => known === wanted);
+    outputFormats.find((known) => known === wanted);
   if (noted !== undefined && formatNamed(noted) === undefined) {
     throw new UsageError("not_an_output", `${path} is ${noted}, which cannot be read back`);
   }
   return { path, format: formatNamed(noted) ?? to ?? formatNamed(named) ?? "csv", gzip };
 }
+
+/** A file that holds an output. */
+export type OutputFile = ReturnType<typeof outputFile>;
 
 export function refuseUnreadable(path: string, format: OutputFile["format"]): void {
   if (readableFormats.includes(format)) return;

@@ -18,7 +18,6 @@ import {
   type SchemaDialect,
   type TableAddress,
   tableText,
-  withDatabase,
 } from "./sql/dialect.js";
 import { parquetRules } from "./typed/table-schema.js";
 
@@ -132,7 +131,6 @@ function tableOutput(dialect: Dialect): ParseKind {
         hint: `add a table, in quotes: '${name}'`,
       });
     }
-    const target = { ...address, name };
     return {
       name,
       format: dialect.name,
@@ -142,11 +140,12 @@ function tableOutput(dialect: Dialect): ParseKind {
       parts,
       base,
       publisher: async (options) =>
-        (await import("./sql/publish.js")).tablePublisher(target, options),
-      record: async (manifest) => (await import("./sql/publish.js")).recordAgain(target, manifest),
+        (await import("./sql/publish.js")).tablePublisher(address, options),
+      record: async (manifest) =>
+        (await import("./sql/publish.js")).recordAgain(address, name, manifest),
       async records(rows) {
         const { readRun } = await import("./sql/read.js");
-        return readRun(target, rows, (query) => tableInput(address, query));
+        return readRun(address, name, rows, (query) => tableInput(address, query));
       },
     };
   };
@@ -168,9 +167,7 @@ function tableInput(address: TableAddress, query: string | null): TableInput {
     file,
     isTable: true,
     copy: (to, options) =>
-      withDatabase({ ...address, name }, { ...options, access: "read" }, (database) =>
-        database.copy(selection, to, options),
-      ),
+      address.transact({ ...options, name, access: "read" }, ({ copy }) => copy(selection, to)),
   };
 }
 

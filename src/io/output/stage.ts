@@ -5,9 +5,8 @@ import { columnTypes, storedType } from "../formats/column-types.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/reading/lines.js";
 import type { Encoder } from "../formats/types.js";
-import { partFault, partPath, readWritten } from "./part-file.js";
+import { partFault, partPath, readWritten, type SinkPosition } from "./part-file.js";
 import { storedText, type TableColumn, type TableSchema } from "./typed/table-schema.js";
-import type { SinkPosition, WrittenFile } from "./types.js";
 
 /** The rows of a run that wait to be published: one JSON array of cells per line. */
 export type Stage = ReturnType<typeof stageUpTo>;
@@ -45,14 +44,14 @@ export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow | null): E
 export function stageUpTo(file: string, { length, checksum, rows: count }: SinkPosition) {
   const path = partPath(file);
   const written = { length, checksum };
-  let verified: WrittenFile | null = null;
+  let verified: Awaited<ReturnType<typeof readWritten>> | null = null;
   /**
    * Compares them with what was staged.
    *
    * @param take receives the bytes
    * @throws FatalError `output_part_*`
    */
-  const verify = async (take?: (bytes: Uint8Array) => void): Promise<WrittenFile> => {
+  const verify = async (take?: (bytes: Uint8Array) => void) => {
     if (verified === null || take !== undefined) verified = await readWritten(file, written, take);
     return verified;
   };

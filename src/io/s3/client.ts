@@ -59,41 +59,35 @@ interface SdkError {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-interface StoreFault {
-  readonly Kind: typeof FatalError | typeof UsageError;
-  readonly code: string;
-  /** Why the store refuses; a missing object has a message of its own. */
-  readonly why: string;
-  readonly hint: string;
-}
+/** The reason is of the store; a missing object has a message of its own. */
+type StoreFault = readonly [code: string, why: string, hint: string, Kind?: typeof UsageError];
 
-const denied: StoreFault = {
-  Kind: FatalError,
-  code: "object_denied",
-  why: "the store refuses it",
-  hint: "check the credentials, and the permission to read or write this object",
-};
+const denied: StoreFault = [
+  "object_denied",
+  "the store refuses it",
+  "check the credentials, and the permission to read or write this object",
+];
 
 /** By the name of the SDK's error, else by the HTTP status. */
 const faults: Readonly<Record<string, StoreFault>> = {
-  Credentials: {
-    Kind: UsageError,
-    code: "object_credentials",
-    why: "there are no AWS credentials",
-    hint: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where a role is attached",
-  },
-  Region: {
-    Kind: UsageError,
-    code: "object_region",
-    why: "the region is unknown",
-    hint: "set AWS_REGION, or a region in the profile",
-  },
-  NoSuchBucket: {
-    Kind: UsageError,
-    code: "object_bucket",
-    why: "there is no such bucket",
-    hint: "check the bucket's name, the account and AWS_ENDPOINT_URL_S3",
-  },
+  Credentials: [
+    "object_credentials",
+    "there are no AWS credentials",
+    "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where a role is attached",
+    UsageError,
+  ],
+  Region: [
+    "object_region",
+    "the region is unknown",
+    "set AWS_REGION, or a region in the profile",
+    UsageError,
+  ],
+  NoSuchBucket: [
+    "object_bucket",
+    "there is no such bucket",
+    "check the bucket's name, the account and AWS_ENDPOINT_URL_S3",
+    UsageError,
+  ],
   "401": denied,
   "403": denied,
 };
@@ -120,8 +114,8 @@ export function objectFault(address: string, action: Action, error: unknown): Re
   if (known !== undefined) {
     // An answer to HEAD has no body that names the reason.
     const reason = known === denied ? ` (${name === "Unknown" ? `HTTP ${status}` : name})` : "";
-    const said = `cannot ${action} ${address}: ${known.why}${reason}`;
-    return new known.Kind(known.code, said, { cause, hint: known.hint });
+    const [code, why, hint, Kind = FatalError] = known;
+    return new Kind(code, `cannot ${action} ${address}: ${why}${reason}`, { cause, hint });
   }
   const isLate = name === "AbortError" || name === "TimeoutError";
   const silence = isLate ? "the store does not answer" : (code ?? name);

@@ -7,7 +7,6 @@ import { formatCount } from "../../core/wording/quantity.js";
 import type { Encoder } from "../../io/formats/types.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { Publisher } from "../../io/output/publisher.js";
-import type { Destination } from "../../io/output/types.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
 import { takeFingerprint } from "./fingerprint.js";
@@ -19,7 +18,12 @@ import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import { openDevice, openFileDestination, streamDestination } from "../../io/output/part-file.js";
+import {
+  type Destination,
+  openDevice,
+  openFileDestination,
+  streamDestination,
+} from "../../io/output/part-file.js";
 import { KnownItems } from "./rows/known-items.js";
 
 /** A job, where it writes, and where it keeps the state for a resume. */

@@ -7,8 +7,7 @@ import {
   namedAfter,
   withoutFailed,
 } from "../../core/files/output-names.js";
-import { localOutput, openForm, outputFile } from "../../io/output/read.js";
-import type { OutputFile } from "../../io/output/types.js";
+import { localOutput, openForm, type OutputFile, outputFile } from "../../io/output/read.js";
 import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
 import { columns, mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { columnTypes } from "../../io/formats/column-types.js";

@@ -1,15 +1,16 @@
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { systemClock } from "../../../core/clock.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import type { Stage } from "../stage.js";
 import { sqlText } from "../sql/copy-statement.js";
 import {
-  type ConnectOptions,
+  type AccessOptions,
   type Dialect,
-  foundColumn,
   type Query,
   quoteTable,
-  type TableDatabase,
+  tableFacts,
+  type TableSession,
 } from "../sql/dialect.js";
 import {
   continueRun,
@@ -21,22 +22,19 @@ import {
 import { copyFromDuckdb } from "./read.js";
 
 /**
- * Opens a DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
- * a lock.
- *
- * @param name what of the file is used, for messages
+ * Does some work in a DuckDB file, as `TableAddress.transact`. All its errors are explained. DuckDB locks
+ * the file, so that nothing in it needs a lock.
  */
-export async function openDuckdb(
+export async function transactInDuckdb<T>(
   dialect: Dialect,
   file: string,
-  name: string,
-  { access }: Pick<ConnectOptions, "access">,
-): Promise<TableDatabase> {
+  options: AccessOptions,
+  work: (session: TableSession) => Promise<T>,
+): Promise<T> {
+  const { name, access, signal } = options;
   const explain = (error: unknown): ReputeError =>
     duckdbFault(name, error, access === "read" ? "read" : "write");
-  const [instance, connection] = await openFile(file, access).catch((error: unknown) => {
-    throw explain(error);
-  });
+  const [instance, connection] = await openUnlocked(file, options, explain);
   const query: Query = async (sql, values = []) => {
     try {
       const result = await connection.runAndReadAll(sql, [...values]);
@@ -45,38 +43,50 @@ export async function openDuckdb(
       throw explain(error);
     }
   };
-  return {
-    dialect,
-    query,
-    copy: (...selected) => copyFromDuckdb(connection, explain, ...selected),
-    async transaction(work, end = "COMMIT") {
-      await query("BEGIN TRANSACTION");
-      try {
-        const result = await work();
-        await query(end);
-        return result;
-      } catch (error) {
-        await query("ROLLBACK").catch(() => undefined);
-        throw error;
-      }
-    },
-    ...catalogue(dialect, query),
-    stagedRows: (stage) => stagedRows(name, stage),
-    async settle() {
-      await query("CHECKPOINT");
-    },
-    async close() {
-      connection.closeSync();
-      instance.closeSync();
-    },
-  };
+  try {
+    await query("BEGIN TRANSACTION");
+    const result = await work({
+      dialect,
+      query,
+      copy: (selection, path) => copyFromDuckdb(connection, explain, selection, path, signal),
+      ...catalogue(dialect, query),
+      stagedRows: (stage) => stagedRows(name, stage),
+    });
+    await query(access === "write" ? "COMMIT" : "ROLLBACK");
+    // Moves what is committed to its final place.
+    if (access === "write") await query("CHECKPOINT");
+    return result;
+  } finally {
+    // This ends the transaction of work that failed.
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/**
+ * How often to try, a second apart, to open a file to which another run may be publishing: less often
+ * at the start of a run, where a person may be waiting.
+ */
+const attempts = { read: 1, check: 10, write: 60 };
+
+async function openUnlocked(
+  file: string,
+  { access, signal, clock = systemClock }: AccessOptions,
+  explain: (error: unknown) => ReputeError,
+) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openFile(file, access);
+    } catch (error) {
+      const fault = explain(error);
+      if (fault.code !== "output_locked" || attempt === attempts[access]) throw fault;
+      await clock.sleep(1_000, signal);
+    }
+  }
 }
 
 /** What is in the file. */
-function catalogue(
-  dialect: Dialect,
-  query: Query,
-): Pick<TableDatabase, "find" | "columnsOf" | "hasKey"> {
+function catalogue(dialect: Dialect, query: Query): Pick<TableSession, "find" | "factsOf"> {
   return {
     async find({ schema, name }) {
       const [found] = await query(
@@ -87,25 +97,20 @@ function catalogue(
       if (found === undefined) return null;
       return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
     },
-    async columnsOf(table) {
-      // `duckdb_columns()` would first bind every view of the system.
-      const rows = await query(
-        `SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info($1)`,
-        [quoteTable(dialect, table)],
+    factsOf(table) {
+      const facts = query(
+        // `duckdb_columns()` would first bind every view of the system.
+        `SELECT json_object(
+           'columns', ARRAY(
+             SELECT {name: name, type: type, isRequired: "notnull" AND dflt_value IS NULL}
+             FROM pragma_table_info($1) ORDER BY cid),
+           'keys', ARRAY(
+             SELECT constraint_column_names FROM duckdb_constraints()
+             WHERE database_name = current_database() AND lower(schema_name) = lower($2)
+             AND lower(table_name) = lower($3) AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')))`,
+        [quoteTable(dialect, table), table.schema ?? "main", table.name],
       );
-      return rows.map(foundColumn);
-    },
-    async hasKey({ schema, name }, key) {
-      const wanted = key.map((_, index) => `lower($${index + 3})`).join(", ");
-      const found = await query(
-        `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
-         AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
-         AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
-         AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
-           = list_sort([${wanted}])`,
-        [schema ?? "main", name, ...key],
-      );
-      return found.length > 0;
+      return tableFacts(facts);
     },
   };
 }
@@ -152,7 +157,7 @@ const largeVector = 32 * 1024 * 1024;
 const settings = { memory_limit: "128MB", autoinstall_known_extensions: "false" };
 
 /** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
-async function openFile(file: string, access: ConnectOptions["access"]) {
+async function openFile(file: string, access: AccessOptions["access"]) {
   const { DuckDBInstance } = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
   const exists = await isDatabase(file);
   if (access === "read" && !exists) {

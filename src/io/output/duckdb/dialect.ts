@@ -94,8 +94,8 @@ function parseAddress(name: string): TableAddress | null {
     database: file,
     parts: { before, file: path, after },
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
-    connect: async (shown, options) =>
-      (await import("./database.js")).openDuckdb(duckdb, file, shown, options),
+    transact: async (options, work) =>
+      (await import("./database.js")).transactInDuckdb(duckdb, file, options, work),
   };
 }
 

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
 import { type FatalError, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { decimalType, type StoredType } from "../../formats/column-types.js";
-import { type CopiedTable, copyHeader, type CopyOptions } from "../../input/table-input.js";
+import { type CopiedTable, copyHeader } from "../../input/table-input.js";
 import {
   copiedName,
   onOneLine,
@@ -16,7 +16,7 @@ import {
 import type { Selection } from "../sql/dialect.js";
 
 /**
- * Copies the rows of a selection, as `TableDatabase.copy`.
+ * Copies the rows of a selection, as `TableSession.copy`.
  *
  * @param explain explains an error of the database
  */
@@ -25,7 +25,7 @@ export async function copyFromDuckdb(
   explain: (error: unknown) => Error,
   { query, isOwn }: Selection,
   path: string | null,
-  { signal }: CopyOptions,
+  signal: AbortSignal | undefined,
 ): Promise<CopiedTable> {
   const found = await findColumns(connection, query).catch((error: unknown) => {
     throw isOwn ? refused(error) : explain(error);

@@ -1,14 +1,12 @@
 import type { SchemaElement } from "hyparquet";
 import type * as parquetWriter from "hyparquet-writer";
-import { dirname } from "node:path";
 import { loadDriver } from "../../../core/load-driver.js";
 import { programInfo } from "../../../core/program.js";
-import { checkWritable, renamePart, writePart } from "../part-file.js";
+import { checkWritable, type Destination, renamePart, writePart } from "../part-file.js";
 import { storedType, type CellValue, type TypedColumn } from "../../formats/column-types.js";
 import { cellsEncoder, charactersIn, type StagedCell } from "../stage.js";
 import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
-import type { Destination } from "../types.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
 const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
@@ -25,7 +23,7 @@ export async function parquetPublisher(options: PublisherOptions): Promise<Publi
   return {
     describe: describer(options, { format: "parquet" }),
     async check() {
-      await checkWritable(dirname(file), file);
+      await checkWritable(file);
       const warnings = textWarnings(parquetRules, options);
       return { encoder: cellsEncoder(schema, options), warnings };
     },

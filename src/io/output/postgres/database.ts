@@ -8,18 +8,13 @@ import type { Client } from "pg";
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, continueRun } from "../../../core/errors.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import {
-  type ConnectOptions,
+  type AccessOptions,
   type Dialect,
-  type FoundColumn,
-  foundColumn,
-  type FoundTable,
   type Query,
   quoteTable,
-  type Selection,
-  type TableDatabase,
-  type TableName,
+  tableFacts,
+  type TableSession,
 } from "../sql/dialect.js";
 import type { Stage } from "../stage.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
@@ -31,178 +26,145 @@ export const maxAttempts = 12;
 /** First and longest delay before a retry, in milliseconds; it doubles each time. */
 const wait = { first: 500, most: 30_000 };
 
-/** A PostgreSQL database with one session at a time, replaced when its connection is lost. */
-export class PostgresDatabase implements TableDatabase {
-  readonly dialect: Dialect;
-  readonly #url: string;
-  readonly #name: string;
-  readonly #options: ConnectOptions;
-  #session: Client | null = null;
-  /** True after the first successful transaction, which proves address and login: before writing, a check. */
-  #known: boolean;
-
-  /**
-   * @param url address of a database. It may contain a password: pass it only to the driver
-   * @param name what of it is used, for messages
-   */
-  constructor(dialect: Dialect, url: string, name: string, options: ConnectOptions) {
-    this.dialect = dialect;
-    this.#url = url;
-    this.#name = name;
-    this.#options = options;
-    this.#known = options.access === "write";
-  }
-
-  /**
-   * Runs `work` in one transaction and retries it in a new session if the connection is lost.
-   * Before the first success, only a starting or full server is retried; an unreachable one is
-   * reported at once.
-   */
-  async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {
-    const { onWarning = () => undefined, signal, clock = systemClock } = this.#options;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        this.#session ??= await connect(this.#url, onWarning);
-        const result = await this.#transact(work, end);
-        this.#known = true;
-        return result;
-      } catch (error) {
-        const passes = this.#known ? isTransient(error) : isStarting(error);
-        if (!passes) throw serverFault(error, this.#name);
-        await this.close();
-        if (signal?.aborted) throw signal.reason;
-        if (attempt >= maxAttempts) {
-          const { message } = serverFault(error, this.#name);
-          const said = `gave up after ${maxAttempts} attempts: ${message}`;
-          throw new FatalError("database_lost", said, {
-            cause: error,
-            hint: `all rows are safe; when the server is back, ${continueRun}`,
-          });
-        }
-      }
-      // With jitter, so that clients don't reconnect all at once.
-      const span = Math.min(wait.most, wait.first * 2 ** (attempt - 1));
-      await clock.sleep(span / 2 + (Math.random() * span) / 2, signal);
-    }
-  }
-
-  async #transact<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK"): Promise<T> {
-    // What is read is the database as of one moment.
-    const isRead = this.#options.access === "read";
-    const isolation = isRead ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
-    const given = new URL(this.#url).searchParams;
-    const limits = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
-    const settings = limits.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    const client = this.#client;
-    await client.query([`BEGIN ISOLATION LEVEL ${isolation}`, ...settings].join("; "));
-    let result: T;
+/**
+ * Does some work in a PostgreSQL database, as `TableAddress.transact`, in a new connection if one is
+ * lost. Only what writes has been checked: before, only a starting or full server is tried again, and an
+ * unreachable one is reported at once.
+ *
+ * @param url address of the database. It may contain a password: pass it only to the driver
+ */
+export async function transactInPostgres<T>(
+  dialect: Dialect,
+  url: string,
+  { name, access, onWarning = () => undefined, signal, clock = systemClock }: AccessOptions,
+  work: (session: TableSession) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    let client: Client | null = null;
     try {
-      result = await work();
+      client = await connect(url, onWarning);
+      const session = sessionOf(dialect, client, signal);
+      return await transact(client, url, access, () => work(session));
     } catch (error) {
-      // A lost or hanging connection rolls back on its own.
-      if (!isTransient(error)) await client.query("ROLLBACK").catch(() => undefined);
-      throw error;
+      const fault = serverFault(error, name);
+      if (!(access === "write" ? isTransient(error) : isStarting(error))) throw fault;
+      signal?.throwIfAborted();
+      if (attempt >= maxAttempts) {
+        const said = `gave up after ${maxAttempts} attempts: ${fault.message}`;
+        throw new FatalError("database_lost", said, {
+          cause: error,
+          hint: `all rows are safe; when the server is back, ${continueRun}`,
+        });
+      }
+    } finally {
+      if (client !== null) await disconnect(client);
     }
-    const { command } = await client.query(end);
-    // COMMIT of a failed transaction returns ROLLBACK without an error.
-    if (command !== end) {
-      const message = "the server rolled back a transaction instead of committing it";
-      throw new FatalError("database_error", message);
-    }
-    return result;
+    // With jitter, so that clients don't reconnect all at once.
+    const span = Math.min(wait.most, wait.first * 2 ** (attempt - 1));
+    await clock.sleep(span / 2 + (Math.random() * span) / 2, signal);
   }
+}
 
-  /** The connection of the transaction. */
-  get #client(): Client {
-    if (this.#session === null) throw new TypeError("no transaction has begun");
-    return this.#session;
+async function transact<T>(
+  client: Client,
+  url: string,
+  access: AccessOptions["access"],
+  work: () => Promise<T>,
+): Promise<T> {
+  // What is read is the database as of one moment.
+  const isolation = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
+  const given = new URL(url).searchParams;
+  const limits = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
+  const settings = limits.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
+  await client.query([`BEGIN ISOLATION LEVEL ${isolation}`, ...settings].join("; "));
+  // Work that fails ends with its connection.
+  const result = await work();
+  const end = access === "write" ? "COMMIT" : "ROLLBACK";
+  const { command } = await client.query(end);
+  // COMMIT of a failed transaction returns ROLLBACK without an error.
+  if (command !== end) {
+    const message = "the server rolled back a transaction instead of committing it";
+    throw new FatalError("database_error", message);
   }
+  return result;
+}
 
-  readonly query: Query = async (text, values = []) => {
-    const { rows } = await this.#client.query<(string | boolean | null)[]>({
-      text,
-      values: [...values],
-      rowMode: "array",
-    });
-    return rows;
+/** What is asked of a connection within a transaction. */
+function sessionOf(
+  dialect: Dialect,
+  client: Client,
+  signal: AbortSignal | undefined,
+): TableSession {
+  const query: Query = async (text, values = []) => {
+    const asked = { text, values: [...values], rowMode: "array" } as const;
+    return (await client.query<(string | boolean | null)[]>(asked)).rows;
   };
+  return {
+    dialect,
+    query,
+    stagedRows: (stage) => stagedRows(client, stage),
+    copy: (selection, path) => copyFromPostgres(client, selection, path, signal),
+    async find(table) {
+      const [found] = await query(
+        `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
+         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
+        [quoteTable(dialect, table)],
+      );
+      if (found === undefined) return null;
+      const notTable = found[1] ? null : "exists but is not a table";
+      return { schema: String(found[0]), name: table.name, notTable };
+    },
+    factsOf(table) {
+      const facts = query(
+        // Defaults, identities, generated columns, domains and triggers fill a column, too.
+        `SELECT json_build_object(
+           'columns', ARRAY(
+             SELECT json_build_object('name', attname, 'type', format_type(atttypid, atttypmod),
+               'isRequired', (attnotnull OR typnotnull) AND NOT atthasdef AND attidentity = ''
+                 AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
+                   WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7))
+             FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+             WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum),
+           'keys', ARRAY(
+             SELECT (SELECT json_agg(attname) FROM pg_attribute WHERE attrelid = indrelid
+               AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1]))
+             FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique AND indisvalid
+             AND indpred IS NULL AND indexprs IS NULL))::text`,
+        [quoteTable(dialect, table)],
+      );
+      return tableFacts(facts);
+    },
+    // A lost connection may still hold the lock until the server notices.
+    async lock(name) {
+      await query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`repute ${name}`]);
+    },
+    // Readers go on; inserts of other runs and programs wait.
+    async lockTable(table) {
+      await query(`LOCK TABLE ${quoteTable(dialect, table)} IN SHARE ROW EXCLUSIVE MODE`);
+    },
+  };
+}
 
-  /** A lost connection may still hold the lock until the server notices. */
-  async lock(name: string): Promise<void> {
-    await this.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`repute ${name}`]);
+async function stagedRows(client: Client, stage: Stage | null): Promise<string> {
+  await stage?.verify();
+  const name = "pg_temp.repute_staging";
+  await client.query("CREATE TEMPORARY TABLE repute_staging (cells jsonb) ON COMMIT DROP");
+  const copy = `COPY ${name} FROM STDIN (${linesAsTheyAre})`;
+  if (stage !== null && stage.count > 0) {
+    const range = { end: stage.length - 1, highWaterMark: 1024 * 1024 };
+    const { from } = await loadCopyStreams();
+    await pipeline(createReadStream(stage.path, range), client.query(from(copy)));
   }
+  // Detoasts a large row once instead of for each cell.
+  return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;
+}
 
-  async find(table: TableName): Promise<FoundTable | null> {
-    const [found] = await this.query(
-      `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
-       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
-      [quoteTable(this.dialect, table)],
-    );
-    if (found === undefined) return null;
-    const notTable = found[1] ? null : "exists but is not a table";
-    return { schema: String(found[0]), name: table.name, notTable };
-  }
-
-  async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
-    const rows = await this.query(
-      // Defaults, identities, generated columns, domains and triggers fill a column, too.
-      `SELECT attname, format_type(atttypid, atttypmod), (attnotnull OR typnotnull) AND NOT atthasdef
-         AND attidentity = '' AND typdefault IS NULL AND NOT EXISTS (SELECT 1 FROM pg_trigger
-           WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
-       FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
-       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-      [quoteTable(this.dialect, table)],
-    );
-    return rows.map(foundColumn);
-  }
-
-  async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {
-    const found = await this.query(
-      `SELECT 1 FROM pg_index i WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid
-       AND i.indpred IS NULL AND i.indnkeyatts = ${key.length}
-       AND ARRAY[${key.map((_, index) => `$${index + 2}`).join(", ")}]::text[] = (
-         SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
-         WHERE a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:${key.length - 1}]))`,
-      [quoteTable(this.dialect, table), ...[...key].sort()],
-    );
-    return found.length > 0;
-  }
-
-  // Readers go on; inserts of other runs and programs wait.
-  async lockTable(table: TableName): Promise<void> {
-    await this.query(`LOCK TABLE ${quoteTable(this.dialect, table)} IN SHARE ROW EXCLUSIVE MODE`);
-  }
-
-  async stagedRows(stage: Stage | null): Promise<string> {
-    await stage?.verify();
-    const name = "pg_temp.repute_staging";
-    await this.query("CREATE TEMPORARY TABLE repute_staging (cells jsonb) ON COMMIT DROP");
-    const copy = `COPY ${name} FROM STDIN (${linesAsTheyAre})`;
-    if (stage !== null && stage.count > 0) {
-      const range = { end: stage.length - 1, highWaterMark: 1024 * 1024 };
-      const { from } = await loadCopyStreams();
-      await pipeline(createReadStream(stage.path, range), this.#client.query(from(copy)));
-    }
-    // Detoasts a large row once instead of for each cell.
-    return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;
-  }
-
-  /** A lost connection starts it over. */
-  copy(selection: Selection, path: string | null, { signal }: CopyOptions): Promise<CopiedTable> {
-    const copy = () => copyFromPostgres(this.#client, selection, path, signal);
-    return this.transaction(copy, "ROLLBACK");
-  }
-
-  /** Closes the connection. An unresponsive one is left to the system. */
-  async close(): Promise<void> {
-    const client = this.#session;
-    this.#session = null;
-    if (client === null) return;
-    const ended = client.end().catch(() => undefined);
-    await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
-    // The socket must not keep the process alive.
-    client.connection.stream.destroy();
-  }
+/** Closes a connection. An unresponsive one is left to the system. */
+async function disconnect(client: Client): Promise<void> {
+  const ended = client.end().catch(() => undefined);
+  await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
+  // The socket must not keep the process alive.
+  client.connection.stream.destroy();
 }
 
 /**

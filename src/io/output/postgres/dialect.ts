@@ -130,8 +130,8 @@ function parseAddress(name: string): PostgresAddress | null {
     database: null,
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(words.join("-"), stateDir),
-    connect: async (shown, options) =>
-      new (await import("./database.js")).PostgresDatabase(postgres, url, shown, options),
+    transact: async (options, work) =>
+      (await import("./database.js")).transactInPostgres(postgres, url, options, work),
   };
 }
 

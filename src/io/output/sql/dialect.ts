@@ -1,5 +1,4 @@
-import { systemClock } from "../../../core/clock.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";
 import {
   decimalDigits,
@@ -8,7 +7,6 @@ import {
   type StoredType,
 } from "../../formats/column-types.js";
 import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
-import type { PublisherOptions } from "../publisher.js";
 import type { Stage } from "../stage.js";
 import type { ColumnRules } from "../typed/table-schema.js";
 
@@ -157,8 +155,16 @@ export interface TableAddress {
   readonly parts: NameParts;
   /** As in `Output`. */
   readonly base: (stateDir?: string) => string;
-  /** @param name of what is used of it in messages */
-  connect(name: string, options: ConnectOptions): Promise<TableDatabase>;
+  /**
+   * Opens the database and does some work in one transaction, again if the connection is lost: also if
+   * only the confirmation of its end was. Undoes the work unless it is to write.
+   *
+   * @throws ReputeError; the signal's reason if it aborts waiting for a server
+   */
+  readonly transact: <T>(
+    options: AccessOptions,
+    work: (session: TableSession) => Promise<T>,
+  ) => Promise<T>;
 }
 
 export interface Selection {
@@ -168,28 +174,22 @@ export interface Selection {
   readonly isOwn: boolean;
 }
 
-export interface ConnectOptions extends Pick<PublisherOptions, "signal" | "clock" | "onWarning"> {
-  /** Reading requires no write permission; a check creates no file. */
+export interface AccessOptions extends CopyOptions {
+  /** Of what is used of the database, for messages. */
+  readonly name: string;
+  /** Reading requires no write permission. A check creates no file, and undoes what it writes. */
   readonly access: "read" | "write" | "check";
 }
 
-export interface TableDatabase {
+/** A transaction, with what databases do differently. */
+export interface TableSession {
   readonly dialect: Dialect;
-  /**
-   * Runs `work` in one transaction, again if the connection is lost: also if only the confirmation of
-   * its end was. All methods below but `copy` and `close` are for `work`.
-   *
-   * @param end `ROLLBACK` undoes the work, which then was a trial
-   * @throws ReputeError; the signal's reason if it aborts waiting for a server
-   */
-  transaction<T>(work: () => Promise<T>, end?: "COMMIT" | "ROLLBACK"): Promise<T>;
   readonly query: Query;
   /** Waits for a lock and holds it until the end of the transaction; for servers only. */
   lock?(name: string): Promise<void>;
   /** Finds a table, or another object of that name, with its schema; null if there is none. */
   find(table: TableName): Promise<FoundTable | null>;
-  columnsOf(table: TableName): Promise<readonly FoundColumn[]>;
-  hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
+  factsOf(table: TableName): Promise<TableFacts>;
   /** Keeps others from writing to a table until the end of the transaction; for servers only. */
   lockTable?(table: TableName): Promise<void>;
   /**
@@ -200,11 +200,8 @@ export interface TableDatabase {
    * @throws FatalError `output_part_*`
    */
   stagedRows(stage: Stage | null): Promise<string>;
-  /** Copies a selection in a transaction of its own, as `TableInput.copy`. */
-  copy(selection: Selection, path: string | null, options: CopyOptions): Promise<CopiedTable>;
-  /** Moves committed data to its final place, after a transaction; for files only. */
-  settle?(): Promise<void>;
-  close(): Promise<void>;
+  /** Copies a selection, as `TableInput.copy`. */
+  readonly copy: (selection: Selection, path: string | null) => Promise<CopiedTable>;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
@@ -213,9 +210,15 @@ export type Query = (
   values?: readonly (string | number | null)[],
 ) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
 
-export interface FoundTable extends TableName {
+interface FoundTable extends TableName {
   /** What it is instead of a table, for messages; null for a table. */
   readonly notTable: string | null;
+}
+
+interface TableFacts {
+  readonly columns: readonly FoundColumn[];
+  /** The columns of each unique key. */
+  readonly keys: readonly (readonly string[])[];
 }
 
 export interface FoundColumn {
@@ -225,14 +228,11 @@ export interface FoundColumn {
   readonly isRequired: boolean;
 }
 
-export function foundColumn([name, type, isRequired]: Awaited<
-  ReturnType<Query>
->[number]): FoundColumn {
-  return { name: String(name), type: String(type), isRequired: isRequired === true };
+/** What a query returns as JSON. */
+export async function tableFacts(rows: ReturnType<Query>): Promise<TableFacts> {
+  const [[text] = []] = await rows;
+  return JSON.parse(String(text)) as TableFacts;
 }
-
-/** The address of what is used of a database, with its name for messages. */
-export type TableTarget = TableAddress & { readonly name: string };
 
 /**
  * @param address its name for messages, without a password
@@ -251,35 +251,6 @@ export function checkParameters(
   const name = names.some((each) => each.endsWith("password")) ? "" : ` ${JSON.stringify(wrong)}`;
   const what = known.includes(wrong) ? "a repeated" : "an unknown";
   throw new UsageError("bad_output", `${address} has ${what} parameter${name}`, { hint });
-}
-
-/**
- * How often to try, a second apart, to open a file to which another run may be publishing: less often
- * at the start of a run, where a person may be waiting.
- */
-const attempts = { read: 1, check: 10, write: 60 };
-
-export async function withDatabase<R>(
-  target: TableTarget,
-  options: ConnectOptions,
-  use: (database: TableDatabase) => Promise<R>,
-): Promise<R> {
-  const { access, clock = systemClock, signal } = options;
-  let database: TableDatabase | null = null;
-  for (let attempt = 1; database === null; attempt++) {
-    try {
-      database = await target.connect(target.name, options);
-    } catch (error) {
-      const isLocked = error instanceof FatalError && error.code === "output_locked";
-      if (!isLocked || attempt === attempts[access]) throw error;
-      await clock.sleep(1_000, signal);
-    }
-  }
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
 }
 
 export function runsTable({ schema, name }: TableName): TableName {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { mixedData } from "../publisher.js";
 import { type TableData, countedVerdicts, findingStatuses } from "../../../core/finding.js";
@@ -11,7 +12,7 @@ import {
   runsTable,
   type SchemaDialect,
   sqlType,
-  type TableDatabase,
+  type TableSession,
   type TableName,
   tableText,
 } from "./dialect.js";
@@ -22,7 +23,7 @@ import { viewsOf } from "./views.js";
  * @returns the table with its schema, and what the rows become in it
  */
 export async function prepareTable(
-  session: TableDatabase,
+  session: TableSession,
   wanted: TableName,
   schema: TableSchema,
 ): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
@@ -75,7 +76,7 @@ interface WantedTable<C extends WantedColumn> extends Partial<
  * @throws UsageError `table_*`, `not_a_table`
  */
 async function findChecked<C extends WantedColumn>(
-  session: TableDatabase,
+  session: TableSession,
   wanted: TableName,
   schema: WantedTable<C>,
 ): Promise<{ readonly table: TableName; readonly columns: readonly C[] } | null> {
@@ -93,20 +94,14 @@ async function findChecked<C extends WantedColumn>(
       hint: "name another table",
     });
   }
-  const found = await session.columnsOf(table);
-  const types = typesOf(dialect, found);
-  // Input columns become text where the table has text.
-  const columns = schema.columns.map((column) =>
-    column.from?.kind === "input" && types.get(keyOf(dialect, column)) === nameOf(dialect, "text")
-      ? { ...column, type: "text" as const }
-      : column,
-  );
-  checkTable(dialect, table, { ...schema, columns }, found);
-
+  const { columns: found, keys } = await session.factsOf(table);
+  const columns = checkTable(dialect, table, schema, found);
   const alter = `ALTER TABLE ${quoteTable(dialect, table)}`;
   const { quote: quoted } = dialect;
   const { key } = schema;
-  if (!(await session.hasKey(table, key))) {
+  const setOf = (names: readonly string[]) =>
+    new Set(names.map((name) => keyOf(dialect, { name })));
+  if (!keys.some((names) => isDeepStrictEqual(setOf(names), setOf(key)))) {
     const message = `the table ${name} has no primary key on ${key.join(" and ")}`;
     throw new UsageError("table_lacks_key", message, {
       hint: `if it was made with another --mode or --key, use these; else add the key, or name another table:\n${alter} ADD PRIMARY KEY (${key.map(quoted).join(", ")});`,
@@ -137,21 +132,19 @@ function nameOf(dialect: Dialect, type: TypedColumn["type"]): string {
   return (dialect.catalogue[name] ?? name).toLowerCase();
 }
 
-function typesOf(dialect: Dialect, found: readonly FoundColumn[]): ReadonlyMap<string, string> {
-  return new Map(found.map((column) => [keyOf(dialect, column), column.type.toLowerCase()]));
-}
-
 /**
  * Checks that an existing table can store the rows. Additional columns and any column order are
  * allowed.
+ *
+ * @returns what the columns are in it: those of the input become text where it has text
  */
-export function checkTable(
+export function checkTable<C extends WantedColumn>(
   dialect: Dialect,
   table: TableName,
-  { columns, key, prefix, mode }: WantedTable<TypedColumn>,
+  { columns, key, prefix, mode }: WantedTable<C>,
   found: readonly FoundColumn[],
-): void {
-  const types = typesOf(dialect, found);
+): readonly C[] {
+  const types = new Map(found.map((column) => [keyOf(dialect, column), column.type.toLowerCase()]));
   const missing = columns.filter((column) => !types.has(keyOf(dialect, column)));
   if (missing.length > 0) {
     // Added columns are nullable, because existing rows have no value for them.
@@ -171,7 +164,13 @@ export function checkTable(
       hint: `add the missing columns, or name another table:\n${[...added, ...views].join("\n")}`,
     });
   }
-  const wrong = columns.flatMap((column) => {
+  const text = nameOf(dialect, "text");
+  const stored = columns.map((column) =>
+    column.from?.kind === "input" && types.get(keyOf(dialect, column)) === text
+      ? { ...column, type: "text" as const }
+      : column,
+  );
+  const wrong = stored.flatMap((column) => {
     const [actual, wanted] = [types.get(keyOf(dialect, column)), nameOf(dialect, column.type)];
     return actual === wanted ? [] : [`${column.name} is ${actual} but must be ${wanted}`];
   });
@@ -181,6 +180,7 @@ export function checkTable(
       hint: "change their types, or name another table",
     });
   }
+  return stored;
 }
 
 function listed(columns: readonly { readonly name: string }[]): string {
@@ -227,7 +227,7 @@ export function createRunsTable(dialect: SchemaDialect, table: TableName): strin
 }
 
 /** Creates the table of runs, or checks it, and that a run may be recorded in it. */
-export async function prepareRuns(session: TableDatabase, table: TableName): Promise<void> {
+export async function prepareRuns(session: TableSession, table: TableName): Promise<void> {
   const { dialect } = session;
   if ((await findChecked(session, runsTable(table), runs)) === null) {
     await session.query(createRunsTable(dialect, table));
@@ -247,7 +247,7 @@ export async function prepareRuns(session: TableDatabase, table: TableName): Pro
  * @param run.holds whose answers the table holds
  */
 export async function recordRun(
-  { dialect, query }: TableDatabase,
+  { dialect, query }: TableSession,
   table: TableName,
   manifest: Manifest,
   { name: shown, at, holds }: { name: string; at: number; holds: TableData | null },
@@ -269,7 +269,7 @@ function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
 }
 
 /** What the newest runs say: rows of those that ended well, to the last whole one; whose answers there are. */
-export async function earlierRuns({ dialect, query }: TableDatabase, table: TableName) {
+export async function earlierRuns({ dialect, query }: TableSession, table: TableName) {
   const [manifest, id] = ["manifest", "run_id"].map((name) => dialect.quote(name));
   const found = await query(
     `SELECT CAST(${manifest} AS TEXT) FROM ${quoteTable(dialect, runsTable(table))}

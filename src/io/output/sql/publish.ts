@@ -9,37 +9,38 @@ import {
   type Dialect,
   type Query,
   quoteTable,
-  type TableDatabase,
+  type TableAddress,
   type TableName,
-  type TableTarget,
+  type TableSession,
   tableText,
-  withDatabase,
 } from "./dialect.js";
 import { earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
-import { describer, mixedData, type Publisher, type PublisherOptions } from "../publisher.js";
+import {
+  describer,
+  mixedData,
+  type Publisher,
+  type PublisherOptions,
+  type WrittenOutput,
+} from "../publisher.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
-import type { WrittenOutput } from "../types.js";
 
 /**
  * Publishes rows in a table, all of them in one transaction. A missing table is created with them. The
  * rows of a run with too many failures become a file beside its state.
  */
-export function tablePublisher(target: TableTarget, options: PublisherOptions): Publisher {
-  const { mode, clock = systemClock, madeUp, runId } = options;
-  const { name, dialect } = target;
+export function tablePublisher(address: TableAddress, options: PublisherOptions): Publisher {
+  const { name, mode, clock = systemClock, madeUp, runId } = options;
+  const { dialect } = address;
   const wanted = tableSchema(dialect.rules, options);
   // Only a whole run replaces the rows of others.
   const describe = describer(options, { format: dialect.name, takesParts: mode !== "replace" });
   return {
     describe,
     async check() {
-      const { schema, holds, earlierRows } = await withDatabase(
-        target,
+      const none = { name, stage: null, at: clock.now(), runId };
+      const { schema, holds, earlierRows } = await address.transact(
         { ...options, access: "check" },
-        (database) => {
-          const none = { stage: null, at: clock.now(), runId };
-          return database.transaction(() => load(database, target, wanted, none), "ROLLBACK");
-        },
+        (session) => load(session, address.table, wanted, none),
       );
       if (holds === "real" && madeUp !== undefined) {
         throw mixedData(UsageError, name, holds);
@@ -49,30 +50,27 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
     },
     async publish(stage, { suffix, at, manifest }) {
       if (suffix !== "") return keepFailed(stage, wanted, describe(suffix).base!);
-      return withDatabase(target, { ...options, access: "write" }, async (database) => {
-        const written = await database.transaction(async () => {
-          const own = { stage, at, runId };
-          const { table, holds, withoutKey } = await load(database, target, wanted, own);
-          const kept = withoutKey === null ? {} : { without_key: withoutKey };
-          const stored = { bytes: null, sha256: null, rows: stage.count, ...kept };
-          const record = manifest(stored);
-          if (record !== null) await recordRun(database, table, record, { name, at, holds });
-          return stored;
-        });
-        await database.settle?.();
-        return written;
+      return address.transact({ ...options, access: "write" }, async (session) => {
+        const own = { name, stage, at, runId };
+        const { table, holds, withoutKey } = await load(session, address.table, wanted, own);
+        const kept = withoutKey === null ? {} : { without_key: withoutKey };
+        const stored = { bytes: null, sha256: null, rows: stage.count, ...kept };
+        const record = manifest(stored);
+        if (record !== null) await recordRun(session, table, record, { name, at, holds });
+        return stored;
       });
     },
   };
 }
 
-/** Records what has become of a run since its rows were published. */
-export async function recordAgain(target: TableTarget, manifest: Manifest): Promise<void> {
-  const run = { name: target.name, at: Date.parse(manifest.ended_at), holds: null };
-  await withDatabase(target, { access: "write" }, async (database) => {
-    await database.transaction(() => recordRun(database, target.table, manifest, run));
-    await database.settle?.();
-  });
+/** Records what has become of a run since its rows were published. @param name of the table in messages */
+export async function recordAgain(
+  { table, transact }: TableAddress,
+  name: string,
+  manifest: Manifest,
+): Promise<void> {
+  const run = { name, at: Date.parse(manifest.ended_at), holds: null };
+  await transact({ name, access: "write" }, (session) => recordRun(session, table, manifest, run));
 }
 
 /**
@@ -82,22 +80,22 @@ export async function recordAgain(target: TableTarget, manifest: Manifest): Prom
  * @param at time of publishing, in milliseconds; rows that a retry copies have theirs
  */
 async function load(
-  database: TableDatabase,
-  { name, table: place }: TableTarget,
+  session: TableSession,
+  place: TableName,
   wanted: TableSchema,
-  { stage, at, runId: own }: { stage: Stage | null; at: number; runId: string },
+  { name, stage, at, runId: own }: { name: string; stage: Stage | null; at: number; runId: string },
 ) {
-  const { table, schema } = await prepareTable(database, place, wanted);
-  await prepareRuns(database, table);
-  const { dialect, query } = database;
+  const { table, schema } = await prepareTable(session, place, wanted);
+  await prepareRuns(session, table);
+  const { dialect, query } = session;
   const { mode, rowKey } = schema;
   const runId = stage === null ? null : own;
   if (stage !== null) {
-    await database.lock?.(`run ${own}`);
-    if (mode !== "append") await database.lockTable?.(table);
+    await session.lock?.(`run ${own}`);
+    if (mode !== "append") await session.lockTable?.(table);
   }
-  const { holds, rows: earlier } = await earlierRuns(database, table);
-  const staged = await database.stagedRows(stage);
+  const { holds, rows: earlier } = await earlierRuns(session, table);
+  const staged = await session.stagedRows(stage);
   const names = schema.columns.map((column) => dialect.quote(column.name));
   const loaded = `CAST('${new Date(at).toISOString()}' AS ${dialect.types.timestamp})`;
   const values = schema.columns.map(({ type, from }, index) => {
@@ -108,14 +106,14 @@ async function load(
   const from = `(SELECT ${values.join(", ")} FROM ${staged} AS staged) AS rows`;
   const rows = { runId, count: stage?.count ?? 0, name, table, schema, to, names, from };
   const found = { schema, holds, earlierRows: earlier, withoutKey: null };
-  if (mode === "merge") return { ...found, table, withoutKey: await mergeRows(database, rows) };
+  if (mode === "merge") return { ...found, table, withoutKey: await mergeRows(session, rows) };
   if (mode === "replace") {
     if (stage === null) found.earlierRows ??= numberIn(await query(`SELECT count(*) FROM ${to}`));
     // Unlike TRUNCATE this lets others read the rows meanwhile.
     const others = `${dialect.quote(rowKey[0])} <> ${dialect.parameter(1)}`;
     await query(`DELETE FROM ${to} WHERE ${others}`, [runId]);
   }
-  await addRows(database, rows);
+  await addRows(session, rows);
   return { ...found, table };
 }
 
@@ -166,7 +164,7 @@ interface RowsToStore {
 
 /** Adds the rows of a run that are not there yet, and checks that all of them are. */
 async function addRows(
-  { dialect, query }: TableDatabase,
+  { dialect, query }: TableSession,
   { runId, count, name, schema, table, to, names, from }: RowsToStore,
 ): Promise<void> {
   const [id, row] = schema.rowKey.map((column) => dialect.quote(column));
@@ -200,7 +198,7 @@ async function addRows(
  * replaces only failed ones. Rows without a value of the key are not stored.
  */
 async function mergeRows(
-  { dialect, query }: TableDatabase,
+  { dialect, query }: TableSession,
   { schema, to, names, from }: RowsToStore,
 ): Promise<number> {
   const { columns, rowKey, prefix } = schema;

@@ -5,39 +5,37 @@ import { copiedRows } from "../../input/copies.js";
 import type { TableInput } from "../../input/table-input.js";
 import { FatalError } from "../../../core/errors.js";
 import { sqlText } from "./copy-statement.js";
-import { quoteTable, type TableDatabase, type TableTarget, withDatabase } from "./dialect.js";
+import { quoteTable, type TableAddress, type TableName, type TableSession } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
 
 /**
  * Opens the rows of a run in a table, in their order.
  *
+ * @param name of the table in messages
  * @param select makes an input of a query
  */
 export async function readRun(
-  target: TableTarget,
+  { table, transact }: TableAddress,
+  name: string,
   rows: RunRows,
   select: (query: string) => TableInput,
 ): Promise<TableRecords> {
-  const { query, added, ...found } = await withDatabase(target, { access: "read" }, (database) =>
-    database.transaction(() => findRun(database, target, rows), "ROLLBACK"),
+  const { query, added, ...found } = await transact({ name, access: "read" }, (session) =>
+    findRun(session, name, table, rows),
   );
   const records = mapLists(copiedRows(select(query)), (row) => typedRecord(added, row));
   return { ...found, records };
 }
 
 /** Finds the columns of a run, and the query of its rows: first the added columns, then its own. */
-async function findRun(
-  database: TableDatabase,
-  { name, table: named }: TableTarget,
-  rows: RunRows,
-) {
+async function findRun(session: TableSession, name: string, named: TableName, rows: RunRows) {
   const { prefix, runId } = rows;
-  const { dialect, query } = database;
-  const table = await database.find(named);
+  const { dialect, query } = session;
+  const table = await session.find(named);
   if (table === null) {
     throw new FatalError("output_missing", `there is no table ${name}`, { hint: "check the name" });
   }
-  const stored = await database.columnsOf(table);
+  const { columns: stored } = await session.factsOf(table);
   const names = stored.map((column) => column.name);
   const { optional, ours, added, own } = outputColumns(name, names, dialect.rules, rows);
   checkTable(dialect, table, { columns: ours, key: [] }, stored);

@@ -1,11 +1,10 @@
 import { createReadStream } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes.js";
-import { checkWritable, partPath, renamePart, writePart } from "../part-file.js";
+import { checkWritable, type Destination, partPath, renamePart, writePart } from "../part-file.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 import { type Stage, stageEncoder } from "../stage.js";
 import { type TextWriter, textWriter } from "../text/text-sink.js";
-import type { Destination } from "../types.js";
 
 /**
  * Publishes a STIX bundle, which has each indicator once. Only rows with an indicator are staged.
@@ -20,7 +19,7 @@ export async function stixPublisher(options: PublisherOptions): Promise<Publishe
   return {
     describe: describer(options, { format: "stix" }),
     async check(encode) {
-      await checkWritable(dirname(file), file);
+      await checkWritable(file);
       const encoder = encode();
       const staged = stageEncoder((row) => {
         const text = encoder.encode([row]);

@@ -12,9 +12,11 @@ import type {
 } from "../../formats/types.js";
 import { openInput } from "../../input/open-input.js";
 import { type OutputForm, outputReading, outputRow, type OutputRow } from "../output-row.js";
-import type { OutputFile } from "../types.js";
 
-type TextFile = Pick<OutputFile, "path" | "gzip">;
+interface TextFile {
+  readonly path: string;
+  readonly gzip: boolean;
+}
 
 const noRows: RecordLayout = {
   inputColumns: [],

@@ -5,9 +5,8 @@ import { encodeText } from "../../../core/bytes.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { hashFile } from "../../../core/files/checksum.js";
 import type { EnrichedRow } from "../../../core/row.js";
-import type { Destination, SinkPosition } from "../types.js";
 import type { Encoder } from "../../formats/types.js";
-import { outputGone, renamePart } from "../part-file.js";
+import { type Destination, outputGone, renamePart, type SinkPosition } from "../part-file.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 
 const compress = promisify(gzip);

@@ -2,8 +2,14 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { temporaryFolder } from "../../../core/resource-stack.js";
 import type { Output } from "../output.js";
-import { openDevice, removePart, renamePart, writeAll, writePart } from "../part-file.js";
-import type { Destination } from "../types.js";
+import {
+  type Destination,
+  openDevice,
+  removePart,
+  renamePart,
+  writeAll,
+  writePart,
+} from "../part-file.js";
 
 interface WriteLinesOptions {
   readonly signal?: AbortSignal | undefined;
@@ -25,19 +31,13 @@ export async function writeLines(
   if (isStdout) for (const block of inBlocks(lines)) await print?.(block);
   else if (file === null) throw new TypeError("not a text file");
   else if (object === null) await writeFile(file, lines, signal);
-  else await writeToObject(object.address, lines, signal);
-}
-
-async function writeToObject(
-  address: string,
-  lines: Iterable<string>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { writeObject } = await import("../../s3/objects.js");
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, basename(address));
-  await writeFile(path, lines, signal);
-  await writeObject(address, path, { signal });
+  else {
+    const { writeObject } = await import("../../s3/objects.js");
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, basename(object.address));
+    await writeFile(path, lines, signal);
+    await writeObject(object.address, path, { signal });
+  }
 }
 
 async function writeFile(

@@ -68,34 +68,29 @@ export function tableSchema(
   const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
   // What has one row.
   const key = mode === "merge" ? mergeKey : rowKey;
-  const isNullable = (name: string): boolean => ![...rowKey, ...key].includes(name);
-  const added = addedColumns(optional).map((column): TableColumn => ({
-    name: prefix + column.name,
-    type: column.type,
-    nullable: isNullable(prefix + column.name),
-    description: column.description,
-    from: { kind: "added", column },
-  }));
-  const leading = leadingColumns.map(([kind, type, description]): TableColumn => ({
-    name: prefix + kind,
-    type,
-    nullable: isNullable(prefix + kind),
-    description,
-    from: { kind },
-  }));
+  const columnOf = (
+    name: string,
+    type: StoredType,
+    description: string,
+    from: TableColumn["from"],
+  ): TableColumn => {
+    const nullable = ![...rowKey, ...key].includes(name);
+    return { name, type, nullable, description, from };
+  };
+  const leading = leadingColumns.map(([kind, type, description]) =>
+    columnOf(prefix + kind, type, description, { kind }),
+  );
+  const added = addedColumns(optional).map((column) =>
+    columnOf(prefix + column.name, column.type, column.description, { kind: "added", column }),
+  );
   const taken = [
-    ...leading.map(({ name }) => name),
-    ...added.map(({ name }) => name),
+    ...[...leading, ...added].map(({ name }) => name),
     ...allColumns.map(({ name }) => prefix + name),
   ];
-  const names = safeColumnNames(rules, inputColumns, taken);
-  const input = names.map((name, index): TableColumn => ({
-    name,
-    type: typeIn(rules, types[index]),
-    nullable: isNullable(name),
-    description: "Input column, unchanged",
-    from: { kind: "input", index, name: inputColumns[index] ?? "" },
-  }));
+  const input = safeColumnNames(rules, inputColumns, taken).map((name, index) => {
+    const from = { kind: "input", index, name: inputColumns[index] ?? "" } as const;
+    return columnOf(name, typeIn(rules, types[index]), "Input column, unchanged", from);
+  });
   const columns: readonly TableColumn[] = [...leading, ...input, ...added];
   mustHaveKey(columns, key);
   return { columns, rowKey, key, mode, prefix };

@@ -3,11 +3,12 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { openFileDestination } from "../../../../src/io/output/part-file.js";
+import { openFileDestination, type SinkPosition } from "../../../../src/io/output/part-file.js";
 import type {
   CheckedOutput,
   Publisher,
   PublisherOptions,
+  WrittenOutput,
 } from "../../../../src/io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../../src/io/output/stage.js";
 import { formats } from "../../../../src/io/formats/registry.js";
@@ -15,7 +16,6 @@ import { type Encoder, type SinkFormat, sinkFormats } from "../../../../src/io/f
 import { type Sink, textSink } from "../../../../src/io/output/text/text-sink.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
 import type { ReputeError } from "../../../../src/core/errors.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -1,7 +1,11 @@
 import { appendFile, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openFileDestination, partPath } from "../../../../src/io/output/part-file.js";
+import {
+  openFileDestination,
+  partPath,
+  type SinkPosition,
+} from "../../../../src/io/output/part-file.js";
 import {
   plainEscapes,
   stageEncoder,
@@ -10,7 +14,6 @@ import {
   stageUpTo,
 } from "../../../../src/io/output/stage.js";
 import { textSink } from "../../../../src/io/output/text/text-sink.js";
-import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
