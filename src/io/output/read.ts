@@ -145,7 +145,7 @@ export function outputFile(
 }
 
 /** A file that holds an output. */
-export type OutputFile = ReturnType<typeof outputFile>;
+type OutputFile = ReturnType<typeof outputFile>;
 
 export function refuseUnreadable(path: string, format: OutputFile["format"]): void {
   if (readableFormats.includes(format)) return;

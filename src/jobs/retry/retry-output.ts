@@ -7,7 +7,7 @@ import {
   namedAfter,
   withoutFailed,
 } from "../../core/files/output-names.js";
-import { localOutput, openForm, type OutputFile, outputFile } from "../../io/output/read.js";
+import { localOutput, openForm, outputFile } from "../../io/output/read.js";
 import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
 import { columns, mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { columnTypes } from "../../io/formats/column-types.js";
@@ -110,7 +110,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   if (to === undefined && !inPlace) await checkOutputName(output);
   for (const format of [file.format, to]) mustBeRead(format);
   const form = await openForm(file, prefix);
-  checkFormat(path, file, job.settings.output);
+  checkFormat(path, file.format, job.settings.output);
   mustHaveColumns(path, retriedColumns, form.optional);
   const own: Partial<OutputSettings> = { ...form.settings, prefix, to: file.format };
   // The limit protects rows with answers; a retry in place keeps them anyway.
@@ -148,7 +148,7 @@ function placeOf({ object, base }: Output): string {
   return object?.address ?? base();
 }
 
-function mustBeRead(format: OutputFile["format"] = "csv"): void {
+function mustBeRead(format = "csv"): void {
   if (readableFormats.includes(format)) return;
   const message = `--to ${format} has the shape of a security platform, which retry neither reads nor writes`;
   throw new UsageError("retry_cannot_read_shape", message, {
@@ -156,7 +156,7 @@ function mustBeRead(format: OutputFile["format"] = "csv"): void {
   });
 }
 
-function checkFormat(path: string, { format }: OutputFile, { output, to }: OutputSettings): void {
+function checkFormat(path: string, format: string, { output, to }: OutputSettings): void {
   const { format: named } = output;
   const isNamed = format === "parquet" ? named === format : (named ?? format) === format;
   if (isNamed && (to ?? format) === format) return;

@@ -8,7 +8,6 @@ import type {
   CheckedOutput,
   Publisher,
   PublisherOptions,
-  WrittenOutput,
 } from "../../../../src/io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../../src/io/output/stage.js";
 import { formats } from "../../../../src/io/formats/registry.js";
@@ -75,7 +74,7 @@ export async function refusalOf(trial: Promise<unknown>): Promise<ReputeError> {
 /** A sink of staged rows, and what publishes them. */
 export interface StagedSink extends Pick<Sink, "write" | "checkpoint" | "abandon"> {
   /** Publishes the rows so far. */
-  publish(suffix?: string, manifest?: Manifest | null): Promise<WrittenOutput>;
+  publish(suffix?: string, manifest?: Manifest | null): ReturnType<Publisher["publish"]>;
 }
 
 export async function openRun(
@@ -127,7 +126,7 @@ export async function publishRows(
   folder: string,
   rows: readonly EnrichedRow[],
   members: Partial<PublisherOptions> = {},
-): Promise<WrittenOutput> {
+): ReturnType<Publisher["publish"]> {
   const { sink } = await openRun(output, folder, members);
   await sink.write(rows);
   const written = await sink.publish();
