@@ -7,12 +7,13 @@ import {
   type Finding,
 } from "../../core/finding.js";
 import { EarlyEndError } from "../../core/errors.js";
+import type { IntelClient } from "../api/intel-client.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups, triage } from "./combine.js";
 import type { LookupSettings } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
 import { reportTo, type RequestPace } from "../pace/pace.js";
-import { retry, type RetryOptions } from "./attempt/retry.js";
+import { conclude, retry, type RetryOptions } from "./attempt/retry.js";
 import type { Slots } from "../pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import type { Withheld } from "./withheld.js";
@@ -28,18 +29,15 @@ import type { Item, ItemKind } from "../../core/item/item.js";
 import { AbortGroups, raceAbort } from "../../core/abort.js";
 import { ShortLivedMap } from "../../core/short-lived-map.js";
 
-/** Makes single attempts: an `IntelClient`, or its equivalent. */
-export interface LookupClient {
-  attempt(endpoint: LookupEndpoint, ...args: Parameters<AttemptLookup>): ReturnType<AttemptLookup>;
-}
-
 interface BudgetOptions {
   readonly maxRequests: number;
   readonly onSpent: (error: EarlyEndError) => void;
 }
 
 interface ComposeOptions extends RetryOptions {
-  readonly client: LookupClient;
+  readonly client: Pick<IntelClient, "attempt">;
+  /** Cancels open requests, instead of the signal of each lookup. */
+  readonly requests?: AbortSignal | undefined;
   readonly lookups: LookupSettings["lookups"];
   /** What must not be sent. Default: nothing. */
   readonly withheld?: Withheld | undefined;
@@ -73,7 +71,7 @@ interface ComposeOptions extends RetryOptions {
  * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache, outage, slots } = options;
+  const { client, requests, lookups, store, cache, outage, slots } = options;
   const limits = {
     outage: outage?.hold,
     pace: paced(options.pace),
@@ -83,7 +81,10 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const chain = (endpoint: LookupEndpoint): Lookup => {
     const attempt = wrapped<AttemptLookup>(
       [limits.outage, slots.limit, journalled(endpoint, store), limits.pace, limits.budget],
-      (item, attemptOptions) => client.attempt(endpoint, item, attemptOptions),
+      (item, { signal: stop, history }) => {
+        const nth = (history?.attempts.length ?? 0) + 1;
+        return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth });
+      },
     );
     return wrapped<Lookup>(
       [dedupe(endpoint, options), cache && cached({ ...cache, endpoint }), options.failFast],
@@ -152,51 +153,30 @@ export function paced(run: RequestPace): AttemptWrapper {
  * attempts.
  */
 function journalled(endpoint: LookupEndpoint, store: LookupStore): AttemptWrapper {
-  const put = (item: Item, attempt: Attempt, options: LookupOptions): void => {
-    const { history } = options;
-    history?.outcomes.push(attempt.outcome);
-    if (isFinal(attempt, options)) {
-      if (history !== undefined) history.journalled = true;
-      store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
-      return;
-    }
-    // A final failure is stored with the whole lookup, by dedupe. A quota is no reason to give up.
-    if (attempt.again === null || isOverQuota(attempt)) return;
-    const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
-    store.put(key, recordOf({ ...attempt, drift: [] }, options));
-  };
   return (next) => async (item, options) => {
     const attempt = await next(item, options);
-    put(item, attempt, options);
+    const { history } = options;
+    const earlier = history?.attempts ?? [];
+    history?.outcomes.push(attempt.outcome);
+    if (attempt.again === null) {
+      if (history !== undefined) history.journalled = true;
+      store.put(itemKey(endpoint, item), recordOf(conclude([...earlier, attempt]), options));
+    } else if (!isOverQuota(attempt)) {
+      // If no retry is left, dedupe stores the whole lookup. A quota is no reason to give up.
+      const key = attemptKey(endpoint, item, earlier.length + 1);
+      store.put(key, recordOf({ ...attempt, drift: [] }, options));
+    }
     return attempt;
   };
 }
 
 /** Makes a record with the asking row and the requests not recorded yet. */
 function recordOf(
-  { finding, again, drift, body }: Omit<LookupRecord, "origin">,
+  { finding, again = null, drift, body }: ReturnType<typeof conclude> & Partial<Attempt>,
   { row, history }: LookupOptions,
 ): LookupRecord {
-  const outcomes = history?.outcomes ?? [];
-  if (history !== undefined) history.outcomes = [];
+  const outcomes = history?.outcomes.splice(0) ?? [];
   return { finding, again, drift, body, origin: { row: row ?? null, outcomes } };
-}
-
-/** Whether nothing can change this finding: neither a retry nor an earlier partial answer. */
-function isFinal({ again, finding }: Attempt, { history }: LookupOptions): boolean {
-  if (again !== null) return false;
-  return (
-    finding.status === "complete" ||
-    !history?.attempts.some((earlier) => earlier.finding.status === "partial")
-  );
-}
-
-/** Adds the earlier attempts to the finding's count. */
-function summedUp(attempt: Attempt, { history }: LookupOptions): Attempt {
-  if (history === undefined || history.attempts.length === 0) return attempt;
-  const { finding } = attempt;
-  const before = history.attempts.reduce((sum, { finding }) => sum + finding.attempts, 0);
-  return { ...attempt, finding: { ...finding, attempts: before + finding.attempts } };
 }
 
 export function itemKey(endpoint: LookupEndpoint, item: Item): string {
@@ -212,9 +192,6 @@ export function itemOf(key: string): Item {
   const [, kind, value = ""] = /^\S+ (\S+) (.*)$/s.exec(key) ?? [];
   return { kind: kind as ItemKind, value };
 }
-
-/** Options of a lookup that this wrapper starts. */
-type OwnOptions = LookupOptions & { readonly history: LookupHistory };
 
 interface InFlight {
   readonly finding: Promise<Finding>;
@@ -242,49 +219,48 @@ export function dedupe(
       const key = itemKey(endpoint, item);
       const inFlight = open.get(key);
       if (inFlight) return join(inFlight, options, aborts, () => lookup(item, options));
+      const history: LookupHistory = { outcomes: [], attempts: [], journalled: false };
       try {
         const record = store.get(key);
         if (record !== null) return Promise.resolve(fromStore(record, options));
+        if (isResumed) history.attempts.push(...attemptsBefore(endpoint, item, store));
       } catch (error) {
         return Promise.reject(error);
       }
-      const history: LookupHistory = { outcomes: [], attempts: [], journalled: false, drift: [] };
-      const own = { signal: options.signal, row: options.row, history };
-      const answer = isResumed ? replay(item, own) : next(item, own);
-      const finding = stored(key, answer, own);
-      open.set(key, { finding, signal: options.signal });
-      return finding;
-    };
-
-    /** Restores the attempts of the interrupted run before continuing. */
-    const replay = async (item: Item, own: OwnOptions): Promise<Finding> => {
-      const { attempts } = own.history;
-      for (;;) {
-        const attempt = store.get(attemptKey(endpoint, item, attempts.length + 1));
-        if (attempt === null) return next(item, own);
-        attempts.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
-      }
-    };
-
-    const stored = (key: string, answer: Promise<Finding>, own: OwnOptions): Promise<Finding> =>
-      answer.then(
-        (finding) => {
+      const { signal, row } = options;
+      const own = { signal, row, history };
+      const finding = next(item, own).then(
+        (found) => {
           open.take(key);
-          const isCached = finding.source === "cache";
-          if (own.history.journalled || (isCached && !keepsCached)) return finding;
-          const record = { finding, again: null, drift: own.history.drift };
+          const isCached = found.source === "cache";
+          if (history.journalled || (isCached && !keepsCached)) return found;
+          const { attempts } = history;
+          const drift = attempts.length === 0 ? [] : conclude(attempts).drift;
+          const record = { finding: found, again: null, drift };
           // Without an origin, a cached answer stays one.
           store.put(key, isCached ? record : recordOf(record, own));
-          return finding;
+          return found;
         },
         (error: unknown) => {
           open.take(key);
           throw error;
         },
       );
-
+      open.set(key, { finding, signal });
+      return finding;
+    };
     return lookup;
   };
+}
+
+/** The attempts of the interrupted run. */
+function attemptsBefore(endpoint: LookupEndpoint, item: Item, store: LookupStore): Attempt[] {
+  const attempts: Attempt[] = [];
+  for (;;) {
+    const attempt = store.get(attemptKey(endpoint, item, attempts.length + 1));
+    if (attempt === null) return attempts;
+    attempts.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
+  }
 }
 
 /** Waits for a lookup in flight. Callers with different signals abort independently. */

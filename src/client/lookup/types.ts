@@ -12,12 +12,11 @@ export interface LookupOptions {
 /** The history of one lookup. Each layer adds its part; the journal stores the total. */
 export interface LookupHistory {
   /** HTTP status or error code of each request not journalled yet. */
-  outcomes: string[];
+  readonly outcomes: string[];
   /** Finished attempts, in order. */
   readonly attempts: Attempt[];
+  /** Whether the journal has the finding. */
   journalled: boolean;
-  /** Drift of the answer behind the finding. */
-  drift: readonly string[];
 }
 
 /**

@@ -8,7 +8,7 @@ import { AddressWatch, type RequestOutcomes } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
-import { composeLookup, type LookupClient } from "../lookup/compose.js";
+import { composeLookup } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
@@ -199,7 +199,8 @@ export class Session {
     const outage = run && new Outage({ ...run, ...this.#patience, address: service.url, clock });
     const lookup = composeLookup({
       ...own,
-      client: attemptsOf(client, use),
+      client,
+      requests: use.requests,
       withheld: await this.withheld(own),
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#end },
       slots,
@@ -330,16 +331,6 @@ export class Session {
 }
 
 export type OpenedLookup = Awaited<ReturnType<Session["lookup"]>>;
-
-/** Attempts by a client: what waits in the queue of workers is withdrawn with the lookup. */
-function attemptsOf(client: IntelClient, { requests }: LookupUse): LookupClient {
-  return {
-    attempt(endpoint, item, { signal: stop, history }) {
-      const nth = (history?.attempts.length ?? 0) + 1;
-      return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth });
-    },
-  };
-}
 
 /** The pace of requests that workers make, who slow down themselves: quotas, the service's own too. */
 function paceOfQueued(pace: RequestPace): RequestPace {

@@ -35,8 +35,7 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
       attempts: Attempt[],
     ): Promise<Finding> => {
       const plan = retryPlan(options);
-      const waitAfter = ({ again, finding }: Attempt): number | null =>
-        again && plan(again, finding.error?.code);
+      const waitAfter = ({ again, finding }: Attempt) => plan(again, finding.error?.code);
       let wait: number | null = null;
       for (const attempt of attempts) wait = waitAfter(attempt);
       while (wait !== null) {
@@ -45,13 +44,13 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
         attempts.push(attempt);
         wait = waitAfter(attempt);
       }
-      return conclude(attempts, lookupOptions);
+      return conclude(attempts).finding;
     };
     return (item, lookupOptions) => {
       const attempts = lookupOptions.history?.attempts ?? [];
       if (attempts.length > 0) return askAgain(item, lookupOptions, attempts);
       return next(item, lookupOptions).then((attempt) => {
-        if (attempt.again === null) return conclude([attempt], lookupOptions);
+        if (attempt.again === null) return attempt.finding;
         attempts.push(attempt);
         return askAgain(item, lookupOptions, attempts);
       });
@@ -59,20 +58,23 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
   };
 }
 
-function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Finding {
-  const last = attempts.at(-1) as Attempt;
-  if (attempts.length === 1) {
-    if (history !== undefined) history.drift = last.drift;
-    return last.finding;
+/**
+ * What the attempts at a lookup come to; with a body if that is the last answer.
+ *
+ * @param attempts at least one; only the last may be final
+ */
+export function conclude(
+  attempts: readonly Attempt[],
+): Pick<Attempt, "finding" | "drift" | "body"> {
+  const last = attempts.at(-1)!;
+  if (attempts.length === 1) return last;
+  const count = attempts.reduce((sum, { finding }) => sum + finding.attempts, 0);
+  const partials = attempts.filter(({ finding }) => finding.status === "partial").toReversed();
+  if (last.finding.status === "complete" || partials.length === 0) {
+    return { ...last, finding: { ...last.finding, attempts: count } };
   }
-  const partials = attempts.filter(({ finding }) => finding.status === "partial");
-  const [first, ...others] = last.finding.status === "complete" ? [] : partials;
-  if (history !== undefined) history.drift = (partials.at(-1) ?? last).drift;
-  const finding =
-    first === undefined
-      ? last.finding
-      : mergePartials([first.finding, ...others.map(({ finding }) => finding)]);
-  return { ...finding, attempts: attempts.reduce((sum, { finding }) => sum + finding.attempts, 0) };
+  const merged = mergePartials(partials.map(({ finding }) => finding));
+  return { finding: { ...merged, attempts: count }, drift: partials[0]!.drift };
 }
 
 /**
@@ -81,58 +83,34 @@ function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Fin
  *
  * The result stays `partial` even without gaps, since no single answer confirms all of it.
  *
- * @param partials in order of arrival
+ * @param latestFirst at least one
  */
-function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
-  if (partials.length === 1) return partials[0];
-  const latestFirst = partials.toReversed();
+function mergePartials(latestFirst: readonly Finding[]): Finding {
   const best = latestFirst.reduce((a, b) => (b.missing.length < a.missing.length ? b : a));
-  const others = latestFirst.filter((each) => each !== best);
-  const filled = { ...resultOf(best) };
-  const sources = new Map<string, Finding>();
+  const endpoint = lookupEndpoints.find((name) => best.answers[name] !== undefined)!;
+  const { result, text, ...more } = best.answers[endpoint]!;
+  const filled: Record<string, unknown> = { ...result };
+  const texts = new Map<string, string>();
   const missing = best.missing.filter((member) => {
-    const other = others.find((each) => answers(each, member, filled["type"]));
+    const other = latestFirst.find((each) => hasMember(each, member, result["type"]));
     if (other === undefined) return true;
+    const answer = firstAnswer(other)!;
     for (const name of namesOf(member)) {
-      const value = resultOf(other)[name] ?? null;
+      const value = answer.result[name] ?? null;
       if (value === null) continue;
       filled[name] = value;
-      sources.set(name, other);
+      texts.set(name, memberTexts(answer.text ?? "{}").get(name) ?? "null");
     }
     return false;
   });
-  const endpoint = lookupEndpoints.find((name) => best.answers[name] !== undefined);
-  if (endpoint === undefined) return best;
-  const answer: LookupAnswer = {
-    ...best.answers[endpoint],
-    result: filled,
-    text: textWith(best, sources),
-  };
-  return { ...best, missing, answers: { [endpoint]: answer } };
+  const isAsReceived = text === undefined || texts.size === 0;
+  const newText = isAsReceived ? text : objectText(new Map([...memberTexts(text), ...texts]));
+  return { ...best, missing, answers: { [endpoint]: { ...more, result: filled, text: newText } } };
 }
 
-/** Ignores answers of another type: they describe something else. */
-function answers(finding: Finding, member: string, type: unknown): boolean {
-  return !finding.missing.includes(member) && resultOf(finding)["type"] === type;
-}
-
-function resultOf(finding: Finding): JsonObject {
-  return firstAnswer(finding)?.result ?? {};
-}
-
-function textOf(finding: Finding): string | undefined {
-  return firstAnswer(finding)?.text;
-}
-
-/** The text of a result with some members copied from the texts of other results. */
-function textWith(best: Finding, sources: ReadonlyMap<string, Finding>): string | undefined {
-  const text = textOf(best);
-  if (text === undefined || sources.size === 0) return text;
-  const members = memberTexts(text);
-  for (const [name, source] of sources) {
-    members.set(name, memberTexts(textOf(source) ?? "{}").get(name) ?? "null");
-  }
-  return objectText(members);
+/** Answers of another type describe something else. */
+function hasMember(finding: Finding, member: string, type: unknown): boolean {
+  return !finding.missing.includes(member) && firstAnswer(finding)?.result["type"] === type;
 }
 
 /** The names that a service may use for a member. */
@@ -157,10 +135,12 @@ const unresolvedRetries = 2;
  * @returns milliseconds until the next attempt, by what the last one asks for and its error code; null
  *   if there is none
  */
-export function retryPlan(options: RetryOptions): (again: Again, code?: string) => number | null {
+export function retryPlan(options: RetryOptions) {
   const { retries, partialRetries, answered, random = Math.random } = options;
   const used = { partial: 0, once: 0, fault: 0 };
-  return ({ policy, afterMs }, code) => {
+  return (again: Again | null, code?: string): number | null => {
+    if (again === null) return null;
+    const { policy, afterMs } = again;
     const isUnresolved = code === "dns_failure" && answered?.() === false;
     const kind = policy === "partial" || policy === "once" ? policy : "fault";
     const faults = isUnresolved ? Math.min(retries, unresolvedRetries) : retries;

@@ -30,7 +30,7 @@ async function outcome(
   const clock = new ManualClock();
   const next = scripted(...attempts);
   const defaults = { retries: 5, partialRetries: 2, clock, random: () => 0.5 };
-  const history = { outcomes: [], attempts: earlier, journalled: false, drift: [] };
+  const history = { outcomes: [], attempts: earlier, journalled: false };
   const lookup = retry({ ...defaults, ...options })(next);
   const finding = await clock.run(lookup(item, { ...unaborted(), history }));
   return { finding, asked: next.asked.length, slept: clock.asked };
