@@ -73,8 +73,7 @@ export class Caller {
     const { dispatcher, baseUrl, timeoutMs, clock } = options;
     const isConfigured = credential !== undefined;
     this.context = { service: describeService(service, isConfigured, options.keyHolder), clock };
-    const headers = credentialHeader(service, credential);
-    const transport = { baseUrl, timeoutMs, headers };
+    const transport = { baseUrl, timeoutMs, credential: credentialHeader(service, credential) };
     this.#requests =
       "open" in dispatcher
         ? dispatcher.open(transport)

@@ -40,8 +40,7 @@ export function describeService(service: ServiceName, isConfigured: boolean, hol
 }
 
 /**
- * Builds the header that carries a credential: `x-api-key`, or Bearer (RFC 6750 section 2.1); none
- * without a credential.
+ * The header that carries a credential: `x-api-key`, or Bearer (RFC 6750 section 2.1).
  *
  * @throws UsageError if a header cannot carry it (it may contain a line break from its file); the
  *   message doesn't reveal it
@@ -49,8 +48,8 @@ export function describeService(service: ServiceName, isConfigured: boolean, hol
 export function credentialHeader(
   service: ServiceName,
   credential: string | undefined,
-): readonly (readonly [name: string, value: string])[] {
-  if (credential === undefined) return [];
+): readonly [header: string, value: string] | undefined {
+  if (credential === undefined) return undefined;
   if (!/^[\x21-\x7e]+$/.test(credential)) {
     const { name, variable } = describeService(service, true).credential;
     throw new UsageError(
@@ -58,9 +57,9 @@ export function credentialHeader(
       `the ${name} in ${variable} is empty or contains spaces or other characters that a header cannot carry`,
     );
   }
-  return [
-    service === "intel" ? ["x-api-key", credential] : ["authorization", `Bearer ${credential}`],
-  ];
+  return service === "intel"
+    ? ["x-api-key", credential]
+    : ["authorization", `Bearer ${credential}`];
 }
 
 /**

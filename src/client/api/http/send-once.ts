@@ -33,7 +33,7 @@ interface OneRequest {
  * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
  */
 export async function sendOnce(request: OneRequest, signal: AbortSignal): Promise<Answer> {
-  const { url, method, body, authorization, timeoutMs, keptBytes, env } = request;
+  const { url, method, authorization, timeoutMs, keptBytes, env } = request;
   const { origin, pathname, search } = url;
   const dispatcher = createDispatcher(origin, { connections: 1, ...(env && { env }) });
   const late = AbortSignal.timeout(timeoutMs);
@@ -43,16 +43,15 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
       path: pathname + search,
       method,
       headers: { ...request.headers, ...(authorization !== null && { authorization }) },
-      body,
+      body: request.body,
       signal: AbortSignal.any([signal, late]),
     });
-    const received = {
-      status: statusCode,
-      headers,
-      body: await beginningOf(answer.body, keptBytes),
-    };
+    const body = await beginningOf(answer.body, keptBytes);
     signal.throwIfAborted();
-    return { ...received, body: decoded(received, keptBytes, origin) };
+    const received = { status: statusCode, headers, body };
+    const decoded = decodeBody(received, keptBytes, origin);
+    // As received if it cannot be decoded, for example because it was cut.
+    return decoded instanceof TransportError ? received : { ...received, body: decoded };
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) {
@@ -80,15 +79,6 @@ async function beginningOf(body: AsyncIterable<Buffer>, keptBytes: number): Prom
   return Buffer.concat(chunks);
 }
 
-/** As received if it cannot be decoded, for example because it was cut. */
-function decoded(answer: Answer, keptBytes: number, origin: string): Buffer {
-  try {
-    return decodeBody(answer, keptBytes, origin);
-  } catch {
-    return answer.body;
-  }
-}
-
 const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
   ["gzip", unzipSync],
   ["x-gzip", unzipSync],
@@ -109,13 +99,13 @@ function inflateAny(...[body, options]: Parameters<typeof unzipSync>): Buffer<Ar
  * proxies apply one anyway.
  *
  * @param maxBytes maximum decoded size; decoding stops beyond it
- * @throws TransportError `body_too_large`, `truncated_body` or `unreadable_encoding`
+ * @returns the decoded body; or `body_too_large`, `truncated_body` or `unreadable_encoding`
  */
 export function decodeBody(
   { status: httpStatus, headers, body }: Answer,
   maxBytes: number,
   origin: string,
-): Buffer {
+): Buffer | TransportError {
   const coding = String(headers["content-encoding"] ?? "identity").toLowerCase();
   if (body.length === 0 || coding === "identity") return body;
   try {
@@ -125,7 +115,7 @@ export function decodeBody(
   } catch (cause) {
     const { code = "" } = cause as NodeJS.ErrnoException;
     const fault = decodingFaults.get(code) ?? "unreadable_encoding";
-    throw new TransportError(fault, describeFault(fault, origin), { cause, httpStatus });
+    return new TransportError(fault, describeFault(fault, origin), { cause, httpStatus });
   }
 }
 

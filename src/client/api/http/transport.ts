@@ -12,22 +12,20 @@ import { lookupEndpoints } from "../../../core/finding.js";
 import { itemDiffers } from "../answer-match.js";
 import { asObject, readJson } from "../../../core/json-members.js";
 
-const standardHeaders: readonly (readonly [string, string])[] = [
-  ["accept", "application/json"],
+/** Names and values in turn. */
+const standardHeaders: readonly string[] = [
+  ...["accept", "application/json"],
   // Answers are small: decoding would cost more than compression saves.
-  ["accept-encoding", "identity"],
-  ["user-agent", "repute"],
+  ...["accept-encoding", "identity"],
+  ...["user-agent", "repute"],
 ];
 
 interface TransportOptions {
   readonly baseUrl: string;
   readonly dispatcher: Dispatcher;
   readonly timeoutMs?: number | undefined;
-  /**
-   * The header with the credential, if any, as pairs of name and value. Only sent to the base address;
-   * its value is hidden in answers.
-   */
-  readonly headers?: readonly (readonly [name: string, value: string])[] | undefined;
+  /** The header with the credential, if any. Only sent to the base address; hidden in answers. */
+  readonly credential?: readonly [header: string, value: string] | undefined;
 }
 
 /**
@@ -35,35 +33,31 @@ interface TransportOptions {
  * status are read to their end and returned.
  */
 export class Transport implements Requests {
-  /** Scheme, host and port, as shown in messages. */
-  readonly origin: string;
   readonly #prefix: string;
   readonly #dispatcher: Dispatcher;
   readonly #bounds: ExchangeBounds;
   readonly #headers: string[];
   readonly #aborts = new AbortGroups();
 
-  constructor(options: TransportOptions) {
-    const base = parseBase(options.baseUrl);
-    this.origin = base.origin;
-    this.#prefix = base.pathname.replace(/\/+$/, "");
-    this.#dispatcher = options.dispatcher;
-    const own = options.headers ?? [];
+  constructor({ baseUrl, dispatcher, timeoutMs = 30_000, credential }: TransportOptions) {
+    const { origin, pathname } = parseBase(baseUrl);
+    this.#prefix = pathname.replace(/\/+$/, "");
+    this.#dispatcher = dispatcher;
     this.#bounds = {
-      origin: this.origin,
-      proxy: proxyOf(options.dispatcher),
-      timeoutMs: options.timeoutMs ?? 30_000,
+      origin,
+      proxy: proxyOf(dispatcher),
+      timeoutMs,
       isShifted: shiftedAnswers(),
-      mask: maskOf(own),
+      mask: credential ? new CredentialMask(credential[1].replace(/^Bearer /, "")) : null,
     };
-    this.#headers = [...standardHeaders, ...own].flat();
+    this.#headers = [...standardHeaders, ...(credential ?? [])];
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): void {
     if (signal.aborted) return receiver.failed(signal.reason);
     const exchange = new Exchange(this.#bounds, path, receiver, signal, this.#aborts);
     const request = {
-      origin: this.origin,
+      origin: this.#bounds.origin,
       path: this.#prefix + path,
       method: "GET",
       headers: this.#headers,
@@ -75,14 +69,6 @@ export class Transport implements Requests {
       exchange.broke(error);
     }
   }
-}
-
-/** Masks the single credential that clients send; `credentialHeader` has validated it. */
-function maskOf(
-  headers: readonly (readonly [name: string, value: string])[],
-): CredentialMask | null {
-  const [header] = headers;
-  return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
 }
 
 interface ExchangeBounds {
@@ -182,14 +168,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseEnd(): void {
     if (this.#settled || this.#status === null) return;
-    this.#settle();
-    let answer: Answer;
-    try {
-      answer = this.#received(this.#status);
-    } catch (error) {
-      return this.#receiver.failed(error);
-    }
-    this.#receiver.answered(this.#masked(answer));
+    this.#deliver(this.#received(this.#status));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -214,26 +193,26 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
    */
   #closeIfShifted(controller: Dispatcher.DispatchController): void {
     if (this.#status === null) return;
-    let answer: Answer;
-    try {
-      answer = this.#received(this.#status);
-    } catch {
-      return; // Reading the whole answer reports the fault.
-    }
-    if (!this.#bounds.isShifted(this.#path, answer)) return;
-    this.#settle();
+    const answer = this.#received(this.#status);
+    // The end of the answer reports a fault.
+    if (answer instanceof TransportError || !this.#bounds.isShifted(this.#path, answer)) return;
     this.#stopReason = new Error("the answer belongs to another request");
+    this.#deliver(answer);
     controller.abort(this.#stopReason);
-    this.#receiver.answered(this.#masked(answer));
   }
 
-  /** @throws TransportError if the body cannot be decoded */
-  #received(status: number): Answer {
-    const { origin } = this.#bounds;
+  #received(status: number): Answer | TransportError {
     if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
     const answer = { status, headers: this.#headers, body: this.#chunks[0]! };
     if (this.#headers["content-encoding"] === undefined) return answer;
-    return { ...answer, body: decodeBody(answer, maxBodyBytes, origin) };
+    const body = decodeBody(answer, maxBodyBytes, this.#bounds.origin);
+    return body instanceof TransportError ? body : { ...answer, body };
+  }
+
+  #deliver(outcome: Answer | TransportError): void {
+    this.#settle();
+    if (outcome instanceof TransportError) this.#receiver.failed(outcome);
+    else this.#receiver.answered(this.#masked(outcome));
   }
 
   /** Hides the credential before anyone else sees the answer. */

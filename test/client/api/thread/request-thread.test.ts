@@ -22,7 +22,7 @@ async function echo(): Promise<string> {
 function open(baseUrl: string, module = entry, connections = 4, apartMs?: () => number): Requests {
   const thread = requestThread(connections, apartMs, module);
   onTestFinished(() => thread.destroy());
-  return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
+  return thread.open({ baseUrl, credential: ["x-api-key", "secret"] });
 }
 
 function get(
