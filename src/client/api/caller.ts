@@ -1,10 +1,7 @@
 import { toWellFormed } from "../../core/bytes.js";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../core/clock.js";
-import { readAnswer, type ReadContext, violation } from "./read-answer.js";
-import { schemaFault } from "./schema-fault.js";
-import type { z } from "zod";
-import { asObject, parseExact, readJson } from "../../core/json-members.js";
+import { readResult } from "./read-answer.js";
 import type { JudgeContext } from "./judge.js";
 import {
   credentialHeader,
@@ -12,7 +9,7 @@ import {
   saysAuthenticationFailed,
   type ServiceName,
 } from "./service-description.js";
-import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
+import { refusal, ServiceError, serviceError } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
 import type { ThreadStart } from "./thread/entry.js";
@@ -118,7 +115,8 @@ export class Caller {
   /**
    * Makes a call other than a lookup, under the client's policy.
    *
-   * @throws ServiceError, FatalError, or the signal's reason
+   * @throws ServiceError, or the signal's reason; FatalError if the credential is refused, which services
+   *   other than the intelligence interface may say in the body of any answer
    */
   async call<Name extends CallName>(
     name: Name,
@@ -126,21 +124,23 @@ export class Caller {
     { signal = new AbortController().signal }: CallOptions,
   ): Promise<CallResult<Name>> {
     const { calls } = await import("./calls.js");
-    const { service, path, schema } = calls[name];
     const { argument = "", query = "" } = call;
-    const target = path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
-    const read = service === "intel" ? readResult : readBare;
-    return this.#send(
-      async () => {
-        try {
-          const answer = await this.send(name, target, signal);
-          return read(schema, answer, this.context) as CallResult<Name>;
-        } catch (error) {
-          throw error instanceof ServiceError ? this.#errorOf(call, error) : error;
-        }
-      },
-      { signal },
-    );
+    const spec = calls[name];
+    const target = spec.path.replace(/\{\w+\}/, () => pathSegment(argument)) + query;
+    const attempt = async (): Promise<CallResult<Name>> => {
+      let answer: Answer | null = null;
+      try {
+        answer = await this.send(name, target, signal);
+        return readResult(spec, answer, this.context) as CallResult<Name>;
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        const isRefusal = spec.service !== "intel" && saysAuthenticationFailed(answer?.body ?? "");
+        throw isRefusal
+          ? refusal(answer!.status, this.context.service)
+          : this.#errorOf(call, error);
+      }
+    };
+    return this.#send(attempt, { signal });
   }
 
   #errorOf({ subject, hint }: Call, error: ServiceError): ServiceError {
@@ -150,51 +150,6 @@ export class Caller {
     const options = { cause: error, httpStatus, again, ...(isRejected && hint && { hint }) };
     return serviceError(code, `${subject}: ${what}`, options);
   }
-}
-
-/**
- * Reads the result of a call from the envelope of the intelligence interface. Returns it as received,
- * including unknown members and member order.
- *
- * @throws ServiceError for any other answer; FatalError for 401 and 403
- */
-function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
-  if (answer.status === 503) throw statusFault(answer, context);
-  const { result } = readAnswer(answer, context, parseExact);
-  return checked(schema, result, answer, context, "result");
-}
-
-/**
- * Reads an answer without an envelope (operations, case context).
- *
- * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
- *   `Authentication Failed` with any status
- */
-function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
-  try {
-    if (answer.status !== 200) throw statusFault(answer, context);
-    const { value, fault } = readJson(answer.body, parseExact);
-    if (fault !== null) throw violation(answer, context, `the body ${fault}`);
-    if (asObject(value) === null) {
-      throw violation(answer, context, "the body is not a JSON object");
-    }
-    return checked(schema, value, answer, context, "body");
-  } catch (error) {
-    if (!(error instanceof ServiceError && saysAuthenticationFailed(answer.body))) throw error;
-    throw refusal(answer.status, context.service);
-  }
-}
-
-function checked(
-  schema: z.ZodType,
-  value: unknown,
-  answer: Answer,
-  context: ReadContext,
-  root: string,
-): unknown {
-  const fault = schemaFault(schema, value, answer.body.length, root);
-  if (fault !== null) throw violation(answer, context, fault);
-  return value;
 }
 
 /**

@@ -1,10 +1,17 @@
+import { STATUS_CODES } from "node:http";
 import { z } from "zod";
 import type { Again } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
-import { asObject, parseJson, readJson } from "../../core/json-members.js";
+import { asObject, parseExact, parseJson, readJson } from "../../core/json-members.js";
 import { schemaFault } from "./schema-fault.js";
-import type { ServiceDescription } from "./service-description.js";
-import { RejectedError, serviceError, type ServiceError, statusFault } from "./status-fault.js";
+import type { ServiceDescription, ServiceName } from "./service-description.js";
+import {
+  againAfter,
+  refusal,
+  RejectedError,
+  serviceError,
+  type ServiceError,
+} from "./status-fault.js";
 import type { Answer } from "./types.js";
 
 export interface ReadContext {
@@ -58,12 +65,9 @@ export function readAnswer(answer: Answer, context: ReadContext, parse = parseJs
     throw violation(answer, context, `HTTP ${status} is not a status of the interface`);
   }
   const reading = readJson(answer.body, parse);
-  const body = asObject(reading.value);
-  if (status !== 200 && body?.["status"] !== envelope.status) throw statusFault(answer, context);
-  if (reading.fault !== null) {
-    throw violation(answer, context, `the body ${reading.fault}${contentType(answer)}`);
-  }
-  if (body === null) throw violation(answer, context, "the body is not a JSON object");
+  const said = asObject(reading.value)?.["status"];
+  if (status !== 200 && said !== envelope.status) throw statusFault(answer, context);
+  const { object: body, text } = objectIn(reading, answer, context);
   const fault =
     schemaFault(envelope.schema, body, answer.body.length, "envelope") ??
     (body["statusCode"] === status
@@ -74,7 +78,43 @@ export function readAnswer(answer: Answer, context: ReadContext, parse = parseJs
     const message = String(asObject(body["errors"])?.["$"]).slice(0, longestMessage);
     throw new RejectedError("rejected", message, { httpStatus: 400 });
   }
-  return { result: body["result"], text: reading.text, again: envelope.again ?? once };
+  return { result: body["result"], text, again: envelope.again ?? once };
+}
+
+/**
+ * Reads the result of a call: in the envelope of the intelligence interface, or the whole body of other
+ * services. Returns it as received, including unknown members and member order.
+ *
+ * @throws ServiceError for any other answer; FatalError for 401 and 403
+ */
+export function readResult(
+  { service, schema }: { readonly service: ServiceName; readonly schema: z.ZodType },
+  answer: Answer,
+  context: ReadContext,
+): unknown {
+  const isBare = service !== "intel";
+  const { status, body } = answer;
+  if (status === 503 || (isBare && status !== 200)) throw statusFault(answer, context);
+  const value = isBare
+    ? objectIn(readJson(body, parseExact), answer, context).object
+    : readAnswer(answer, context, parseExact).result;
+  const fault = schemaFault(schema, value, body.length, isBare ? "body" : "result");
+  if (fault !== null) throw violation(answer, context, fault);
+  return value;
+}
+
+/**
+ * The object in a body, and its text.
+ *
+ * @throws ServiceError `response_schema`
+ */
+function objectIn(reading: ReturnType<typeof readJson>, answer: Answer, context: ReadContext) {
+  if (reading.fault !== null) {
+    throw violation(answer, context, `the body ${reading.fault}${contentType(answer)}`);
+  }
+  const object = asObject(reading.value);
+  if (object === null) throw violation(answer, context, "the body is not a JSON object");
+  return { object, text: reading.text };
 }
 
 export function violation(
@@ -92,4 +132,33 @@ function contentType({ headers }: Answer): string {
   return typeof type === "string" && /^[\w.+/-]{1,60}/.test(type)
     ? ` (content-type ${type.split(";", 1)[0]?.trim() ?? ""})`
     : "";
+}
+
+/**
+ * The error of an answer without data, by its status alone.
+ *
+ * @throws FatalError for 401 and 403: no further request can succeed
+ */
+function statusFault(answer: Answer, { service, clock }: ReadContext): ServiceError {
+  const { status } = answer;
+  if (status === 401 || status === 403) throw refusal(status, service);
+  const again = againAfter(answer, clock);
+  const isRedirect = status >= 300 && status < 400;
+  const more = isRedirect ? "; redirects are not followed" : "";
+  const message = `${service.name} answered ${status}${reason(answer)}${more}`;
+  return serviceError(`http_${status}`, message, { httpStatus: status, again });
+}
+
+/** Longest body that is searched for a message, in bytes; and the longest message, in UTF-16 units. */
+const longestBody = 16 * 1024;
+const longestReason = 300;
+
+/** The status text, then the message in the body. */
+function reason({ status, body }: Answer): string {
+  const name = STATUS_CODES[status];
+  const isRead = body[0] === 0x7b && body.length <= longestBody;
+  const object = isRead ? asObject(readJson(body).value) : null;
+  const message = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
+  const isSaid = typeof message === "string" && message !== "";
+  return `${name ? ` ${name}` : ""}${isSaid ? `: ${message.slice(0, longestReason)}` : ""}`;
 }

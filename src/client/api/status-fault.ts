@@ -1,29 +1,9 @@
-import { STATUS_CODES } from "node:http";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../../core/errors.js";
 import type { Again } from "../../core/finding.js";
-import { asObject, readJson } from "../../core/json-members.js";
 import { retryAfterMs } from "./rate-limit-headers.js";
 import type { ServiceDescription } from "./service-description.js";
 import type { Answer } from "./types.js";
-
-/**
- * The error of an answer without data, by its status alone.
- *
- * @throws FatalError for 401 and 403: no further request can succeed
- */
-export function statusFault(
-  answer: Answer,
-  { service, clock }: { readonly service: ServiceDescription; readonly clock: Clock },
-): ServiceError {
-  const { status } = answer;
-  if (status === 401 || status === 403) throw refusal(status, service);
-  const again = againAfter(answer, clock);
-  const isRedirect = status >= 300 && status < 400;
-  const more = isRedirect ? "; redirects are not followed" : "";
-  const message = `${service.name} answered ${status}${reason(answer)}${more}`;
-  return serviceError(`http_${status}`, message, { httpStatus: status, again });
-}
 
 /** The retry rule for a status without data, common to all requests. */
 export function againAfter(
@@ -62,24 +42,6 @@ const refusalCodes: ReadonlyMap<number, string> = new Map([
   [401, "unauthorized"],
   [403, "forbidden"],
 ]);
-
-/** The status text, then the message in the body. */
-function reason({ status, body }: Answer): string {
-  const name = STATUS_CODES[status];
-  const message = messageIn(body);
-  return `${name === undefined ? "" : ` ${name}`}${message === null ? "" : `: ${message}`}`;
-}
-
-const longestBody = 16 * 1024;
-const longestMessage = 300;
-
-function messageIn(body: Buffer): string | null {
-  if (body[0] !== 0x7b || body.length > longestBody) return null;
-  const { value } = readJson(body);
-  const object = asObject(value);
-  const message = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
-  return typeof message === "string" && message !== "" ? message.slice(0, longestMessage) : null;
-}
 
 export interface ServiceErrorOptions extends ReputeErrorOptions {
   readonly httpStatus?: number | null;
