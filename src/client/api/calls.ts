@@ -4,15 +4,14 @@ import type { ServiceName } from "./service-description.js";
 import { dateTime, openEnum } from "../../core/endpoints/endpoint.js";
 
 // Calls, which are requests other than lookups: schemas of their results, and a table of paths.
-const customerSchema = z.looseObject({
-  customer_id: z.string(),
-  tenant_id: z.string().nullish(),
-});
+const text = z.string().nullish();
+const texts = z.array(z.string()).nullish();
+const word = openEnum.nullish();
+const time = dateTime.nullish();
 
-const customersPageSchema = z.looseObject({
-  items: z.array(customerSchema),
-  next_cursor: z.string().nullish(),
-});
+const customerSchema = z.looseObject({ customer_id: z.string(), tenant_id: text });
+
+const customersPageSchema = z.looseObject({ items: z.array(customerSchema), next_cursor: text });
 
 export type Customer = z.infer<typeof customerSchema>;
 
@@ -22,14 +21,14 @@ export type Customer = z.infer<typeof customerSchema>;
  */
 const repShareCaseSchema = z.looseObject({
   id: z.string(),
-  customer_id: z.string().nullish(),
-  tenant_id: z.string().nullish(),
+  customer_id: text,
+  tenant_id: text,
   event_count: z.int().nullish(),
-  event_types: z.array(z.string()).nullish(),
-  event_ips: z.array(z.string()).nullish(),
-  first_event_date: dateTime.nullish(),
-  last_event_date: dateTime.nullish(),
-  state: openEnum.nullish(),
+  event_types: texts,
+  event_ips: texts,
+  first_event_date: time,
+  last_event_date: time,
+  state: word,
 });
 
 export type RepShareCase = z.infer<typeof repShareCaseSchema>;
@@ -39,11 +38,7 @@ export type RepShareCase = z.infer<typeof repShareCaseSchema>;
  * read `s.resolver_data` and its fields; everything else is kept as received.
  */
 const caseContextSchema = z.looseObject({
-  s: z
-    .looseObject({
-      resolver_data: z.looseObject({}).nullish(),
-    })
-    .nullish(),
+  s: z.looseObject({ resolver_data: z.looseObject({}).nullish() }).nullish(),
 });
 
 export type CaseContext = z.infer<typeof caseContextSchema>;
@@ -64,43 +59,22 @@ export const tagIpsQuery = z.object({
     .optional(),
 });
 
+/** `GET /tags` is not in the specification; known from the vendor's public client. */
+const tagSummarySchema = z.looseObject({
+  name: z.string(),
+  intent: word,
+  category: word,
+  description: text,
+});
+
 /**
  * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every
  * member except `name` may be.
  */
-const tagSchema = z.looseObject({
-  name: z.string(),
-  intent: openEnum.nullish(),
-  category: openEnum.nullish(),
-  description: z.string().nullish(),
-  references: z
-    .array(
-      z.looseObject({
-        url: z.string().nullish(),
-        description: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-  timeline: z
-    .array(
-      z.looseObject({
-        date: z.string().nullish(),
-        action: z.string().nullish(),
-        description: z.string().nullish(),
-      }),
-    )
-    .nullish(),
+const tagSchema = tagSummarySchema.extend({
+  references: z.array(z.looseObject({ url: text, description: text })).nullish(),
+  timeline: z.array(z.looseObject({ date: text, action: text, description: text })).nullish(),
 });
-
-/** `GET /tags` is not in the specification; known from the vendor's public client. */
-const tagSummarySchema = z.looseObject({
-  name: z.string(),
-  intent: openEnum.nullish(),
-  category: openEnum.nullish(),
-  description: z.string().nullish(),
-});
-
-const tagListSchema = z.array(tagSummarySchema);
 
 export type Tag = z.infer<typeof tagSchema>;
 export type TagSummary = z.infer<typeof tagSummarySchema>;
@@ -131,7 +105,7 @@ interface CallSpec {
 }
 
 export const calls = {
-  tags: { service: "intel", path: "/tags", schema: tagListSchema },
+  tags: { service: "intel", path: "/tags", schema: z.array(tagSummarySchema) },
   tag: { service: "intel", path: "/tags/{name}", schema: tagSchema },
   "tag-ips": { service: "intel", path: "/tags/{name}/ips", schema: tagIpsSchema },
   customers: { service: "ops", path: "/beta/ops/customers", schema: customersPageSchema },
