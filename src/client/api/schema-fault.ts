@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 
 /** Bodies up to this size are checked in one go: they cannot hold many faults. */
 const checkedAtOnce = 128 * 1024;
@@ -50,37 +50,21 @@ function faultOfSlice(
   offset: number,
   root: string,
 ): string | null {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return null;
   const issue = parsed.error.issues[0];
   if (issue === undefined) return `${root} does not follow the interface`;
   const more = parsed.error.issues.length - 1;
-  return `${phrase(issue, value, offset, root)}${more > 0 ? ` (and ${more} more)` : ""}`;
+  return `${phrase(issue, offset, root)}${more > 0 ? ` (and ${more} more)` : ""}`;
 }
 
-function phrase(issue: z.core.$ZodIssue, value: unknown, offset: number, root: string): string {
-  const where = pathText(issue.path, offset, root);
-  if (valueAt(value, issue.path) === undefined) return `${where} is missing`;
+function phrase(issue: z.core.$ZodIssue, offset: number, root: string): string {
+  const steps = issue.path.map((step) => (typeof step === "number" ? step + offset : step));
+  const where = z.core.toDotPath([root, ...steps]);
+  if (issue.input === undefined) return `${where} is missing`;
   if (issue.code === "invalid_type") return `${where} must be of type ${issue.expected}`;
   if (issue.code === "invalid_value") {
     return `${where} must be ${issue.values.map((known) => JSON.stringify(known)).join(" or ")}`;
   }
   return `${where}: ${issue.message}`;
-}
-
-function pathText(path: readonly PropertyKey[], offset: number, root: string): string {
-  return path.reduce<string>(
-    (text, step) =>
-      typeof step === "number" ? `${text}[${step + offset}]` : `${text}.${String(step)}`,
-    root,
-  );
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let at: unknown = value;
-  for (const step of path) {
-    if (typeof at !== "object" || at === null) return undefined;
-    at = (at as Readonly<Record<PropertyKey, unknown>>)[step];
-  }
-  return at;
 }
