@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "../../../core/clock.js";
 import { createDispatcher } from "../http/dispatcher.js";
-import { TransportError, type TransportFault } from "../http/transport-error.js";
+import { TransportError } from "../http/transport-error.js";
 import { Transport } from "../http/transport.js";
-import type { Answer, ResponseHeaders } from "../types.js";
+import type { Answer } from "../types.js";
 
 /** First message to the thread. */
 export interface ThreadStart extends Omit<
@@ -16,29 +16,18 @@ export interface ThreadStart extends Omit<
 /** A request to make. `path` is relative to the base address, and encoded. */
 type Order = readonly [id: number, path: string];
 
-/** To the thread: requests to make, and ids of queued requests to drop. */
-export type Orders = (Order | number)[];
-
-/** Orders as posted. From now on, requests are sent at least this many milliseconds apart. */
-export type OrdersMessage = readonly [apartMs: number, orders: Orders];
+/**
+ * To the thread: requests to make, and ids of queued requests to drop. From now on, requests are sent at
+ * least this many milliseconds apart.
+ */
+export type OrdersMessage = readonly [apartMs: number, orders: (Order | number)[]];
 
 /** From the thread: requests that ended since the last message. */
 export interface Arrivals {
   /** Each answer's body is the next `length` bytes of the message's `bodies`. */
-  readonly answers: (readonly [
-    id: number,
-    status: number,
-    length: number,
-    headers: ResponseHeaders,
-  ])[];
+  readonly answers: (readonly [id: number, length: number, Omit<Answer, "body">])[];
   /** Requests without an answer. */
-  readonly faults: {
-    readonly id: number;
-    readonly code: TransportFault;
-    readonly message: string;
-    readonly httpStatus: number | null;
-    readonly cause: string | null;
-  }[];
+  readonly faults: (readonly [id: number, ...ConstructorParameters<typeof TransportError>])[];
 }
 
 /** Arrivals as posted between threads: parsing text is cheaper than a structured clone. */
@@ -105,7 +94,7 @@ class RequestSender {
   };
 
   #answered(id: number, { status, headers, body }: Answer): void {
-    this.#answers.push([id, status, body.length, headers]);
+    this.#answers.push([id, body.length, { status, headers }]);
     this.#bodies.push(body);
     this.#ended();
   }
@@ -115,7 +104,7 @@ class RequestSender {
     const { code, message, httpStatus, cause } = reason;
     // JSON cannot hold an Error.
     const why = cause instanceof Error ? cause.message : null;
-    this.#faults.push({ id, code, message, httpStatus, cause: why });
+    this.#faults.push([id, code, message, { httpStatus, cause: why }]);
     this.#ended();
   }
 
@@ -129,12 +118,8 @@ class RequestSender {
   readonly #report = (): void => {
     this.#willReport = false;
     this.#sendNext();
-    const bodies = new Uint8Array(this.#bodies.reduce((sum, { length }) => sum + length, 0));
-    let end = 0;
-    for (const body of this.#bodies) {
-      bodies.set(body, end);
-      end += body.length;
-    }
+    // A copy with memory of its own, which can be handed over.
+    const bodies = new Uint8Array(Buffer.concat(this.#bodies));
     const arrivals: Arrivals = { answers: this.#answers, faults: this.#faults };
     [this.#answers, this.#bodies, this.#faults] = [[], [], []];
     const message: ArrivalsMessage = { text: JSON.stringify(arrivals), bodies };

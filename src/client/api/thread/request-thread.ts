@@ -1,5 +1,5 @@
 import type { Requests, Receiver } from "../types.js";
-import type { ThreadStart, Arrivals, ArrivalsMessage, Orders, OrdersMessage } from "./entry.js";
+import type { ThreadStart, Arrivals, ArrivalsMessage, OrdersMessage } from "./entry.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { proxyFor } from "../http/proxy.js";
@@ -53,7 +53,7 @@ class ThreadRequests implements Requests {
   /** Requests whose outcome the thread hasn't reported yet. */
   readonly #pending = new ShortLivedMap<number, readonly [Leave, Receiver]>();
   #lastId = 0;
-  #orders: Orders = [];
+  #orders: OrdersMessage[1] = [];
   #willSend = false;
   #worker: Worker | null = null;
   #isDestroyed = false;
@@ -132,11 +132,9 @@ class ThreadRequests implements Requests {
 
   #arrived({ text, bodies }: ArrivalsMessage): void {
     const { answers, faults } = JSON.parse(text) as Arrivals;
-    for (const { id, code, message, ...more } of faults) {
-      this.#settle(id)?.failed(new TransportError(code, message, more));
-    }
+    for (const [id, ...fault] of faults) this.#settle(id)?.failed(new TransportError(...fault));
     let end = 0;
-    for (const [id, status, length, headers] of answers) {
+    for (const [id, length, { status, headers }] of answers) {
       const body = Buffer.from(bodies.buffer, end, length);
       end += length;
       this.#settle(id)?.answered({ status, headers, body });
