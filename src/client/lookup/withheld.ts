@@ -11,53 +11,8 @@ export type WithheldChoice = {
   readonly [Key in keyof WithheldSettings]?: WithheldSettings[Key] | undefined;
 };
 
-/** Items that a session answers itself instead of sending them, and parts that it cuts off. */
-export class Withheld {
-  readonly lists: readonly ExclusionList[];
-  readonly bogons: "ask" | "local";
-  readonly #urlQuery: WithheldSettings["urlQuery"];
-
-  constructor({
-    bogons,
-    urlQuery,
-    lists,
-  }: Pick<Withheld, "bogons" | "lists"> & Pick<WithheldSettings, "urlQuery">) {
-    this.bogons = bogons;
-    this.#urlQuery = urlQuery;
-    this.lists = lists;
-  }
-
-  /** The finding of an item that is not sent; null for any other. */
-  answer(item: Item): Finding | null {
-    const list = this.listOf(item);
-    if (list !== null) {
-      return unasked("unsupported", { code: "excluded", message: excludedMessage(list.path) });
-    }
-    return this.bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
-  }
-
-  readonly isListed = (item: Item): boolean => this.listOf(item) !== null;
-
-  /** The first list that names an item, whole or as it is sent. */
-  listOf(item: Item): ExclusionList | null {
-    if (this.lists.length === 0) return null;
-    const sent = this.asSent(item);
-    return this.lists.find((list) => list.has(item) || (sent !== item && list.has(sent))) ?? null;
-  }
-
-  /** The part of an item that is sent. */
-  asSent(item: Item): Item {
-    if (this.#urlQuery === "keep" || item.kind !== "url") return item;
-    const end = item.value.search(/[?#]/);
-    return end < 0 ? item : { kind: "url", value: item.value.slice(0, end) };
-  }
-
-  /** Answers withheld items without a lookup. */
-  readonly wrap: LookupWrapper = (next) => (item, options) => {
-    const finding = this.answer(item);
-    return finding === null ? next(this.asSent(item), options) : Promise.resolve(finding);
-  };
-}
+/** What a session answers itself instead of sending it, and parts that it cuts off. */
+export type Withheld = Awaited<ReturnType<typeof openWithheld>>;
 
 /**
  * Reads the lists that the settings name.
@@ -68,10 +23,44 @@ export async function openWithheld({
   bogons = "local",
   exclude = [],
   urlQuery = "keep",
-}: WithheldChoice): Promise<Withheld> {
-  if (exclude.length === 0) return new Withheld({ bogons, urlQuery, lists: [] });
+}: WithheldChoice) {
+  const lists = exclude.length === 0 ? [] : await readLists(exclude);
+
+  /** The part of an item that is sent. */
+  const asSent = (item: Item): Item => {
+    if (urlQuery === "keep" || item.kind !== "url") return item;
+    const end = item.value.search(/[?#]/);
+    return end < 0 ? item : { kind: "url", value: item.value.slice(0, end) };
+  };
+
+  /** The first list that names an item, whole or as it is sent. */
+  const listOf = (item: Item): ExclusionList | null => {
+    if (lists.length === 0) return null;
+    const sent = asSent(item);
+    return lists.find((list) => list.has(item) || (sent !== item && list.has(sent))) ?? null;
+  };
+
+  /** The finding of an item that is not sent; null for any other. */
+  const answer = (item: Item): Finding | null => {
+    const list = listOf(item);
+    if (list !== null) {
+      return unasked("unsupported", { code: "excluded", message: excludedMessage(list.path) });
+    }
+    return bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
+  };
+
+  /** Answers withheld items without a lookup. */
+  const wrap: LookupWrapper = (next) => (item, options) => {
+    const finding = answer(item);
+    return finding === null ? next(asSent(item), options) : Promise.resolve(finding);
+  };
+  const isListed = (item: Item): boolean => listOf(item) !== null;
+  return { lists, bogons, asSent, listOf, isListed, answer, wrap };
+}
+
+async function readLists(paths: readonly string[]): Promise<readonly ExclusionList[]> {
   const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
-  return new Withheld({ bogons, urlQuery, lists: await readExclusions(exclude) });
+  return readExclusions(paths);
 }
 
 export function isReserved({ kind, value }: Item): boolean {

@@ -7,7 +7,7 @@ import {
   exportedTags,
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-folder.js";
-import { Withheld } from "../../../src/client/lookup/withheld.js";
+import { openWithheld } from "../../../src/client/lookup/withheld.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
 import type { ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -28,13 +28,13 @@ export async function exporterOf(lists: Readonly<Record<string, ServedList>>, be
     folder,
     clock,
     warnings,
-    run: (options: Partial<ExportTagsOptions> = {}) =>
+    run: async (options: Partial<ExportTagsOptions> = {}) =>
       exportTags({
         client: server.client,
         names: Object.keys(server.lists),
         folder,
         // The addresses of tests are those for documentation, which are reserved.
-        withheld: new Withheld({ bogons: "ask", urlQuery: "keep", lists: [] }),
+        withheld: await openWithheld({ bogons: "ask" }),
         clock,
         onWarning: (warning) => warnings.push(warning),
         ...options,
