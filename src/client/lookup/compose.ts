@@ -132,11 +132,7 @@ function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
   };
 }
 
-/**
- * Spends from the run's pace for every attempt and reports the outcome to it.
- *
- * @param onThrottled called when the service asks for fewer requests
- */
+/** Spends from the run's pace for every attempt and reports the outcome to it. */
 export function paced(run: RequestPace): AttemptWrapper {
   return (next) => async (item, options) => {
     const ticket = await run.take(options.signal);

@@ -32,7 +32,7 @@ export function transportErrorOf(
   httpStatus: number | null,
 ): TransportError {
   const code = codeOf(error);
-  const fault = isReadTimeout(error) ? "timeout" : faultOf(error, code, httpStatus !== null);
+  const fault = faultOf(error, code, httpStatus !== null);
   const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
   const options = { cause: error, httpStatus };
   // repute connects to nothing but the proxy.
@@ -88,6 +88,8 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   // A status below 100, or an interim answer that undici doesn't know.
   if (code === "ERR_ASSERTION" || badAnswer.test(text)) return "invalid_http";
   if (code === null) return answered ? "invalid_http" : "connect_failed";
+  // A connect that timed out has the same code.
+  if (code === "ETIMEDOUT" && (error as NodeJS.ErrnoException).syscall === "read") return "timeout";
   const fault = faults.get(code);
   if (fault !== undefined) {
     return fault === "connection_reset" && answered ? "truncated_body" : fault;
@@ -96,16 +98,6 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls_failure";
   if (code.startsWith("HPE")) return "invalid_http";
   return answered ? "truncated_body" : "connect_failed";
-}
-
-/** Tells a read that timed out from a connect that did: both have the code ETIMEDOUT. */
-function isReadTimeout(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "syscall" in error &&
-    error.syscall === "read" &&
-    codeOf(error) === "ETIMEDOUT"
-  );
 }
 
 function codeOf(error: unknown): string | null {

@@ -12,12 +12,11 @@ import { lookupEndpoints } from "../../../core/finding.js";
 import { itemDiffers } from "../answer-match.js";
 import { asObject, readJson } from "../../../core/json-members.js";
 
-/** Names and values in turn. */
-const standardHeaders: readonly string[] = [
-  ...["accept", "application/json"],
+const standardHeaders: readonly (readonly [string, string])[] = [
+  ["accept", "application/json"],
   // Answers are small: decoding would cost more than compression saves.
-  ...["accept-encoding", "identity"],
-  ...["user-agent", "repute"],
+  ["accept-encoding", "identity"],
+  ["user-agent", "repute"],
 ];
 
 interface TransportOptions {
@@ -50,7 +49,7 @@ export class Transport implements Requests {
       isShifted: shiftedAnswers(),
       mask: credential ? new CredentialMask(credential[1].replace(/^Bearer /, "")) : null,
     };
-    this.#headers = [...standardHeaders, ...(credential ?? [])];
+    this.#headers = [...standardHeaders.flat(), ...(credential ?? [])];
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver): void {

@@ -5,8 +5,6 @@ import {
   longestWaitMs,
   type Finding,
   firstAnswer,
-  type JsonObject,
-  type LookupAnswer,
   lookupEndpoints,
 } from "../../../core/finding.js";
 import { memberTexts, objectText } from "../../../core/json-members.js";
