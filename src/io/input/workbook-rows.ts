@@ -71,33 +71,36 @@ function wholeArchive(bytes: Buffer): Buffer {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** What is called for each element of a file; at its end, with the text after its last child. */
-interface Handlers {
-  readonly open: (name: string, attributes: Attributes) => void;
-  readonly close: (name: string, text: string) => void;
+interface Element {
+  readonly tag: string;
+  readonly attributes: Attributes;
+  readonly parent: string | undefined;
+  /** What follows its last child. */
+  readonly text: string;
 }
 
-/** Reads a file of a workbook, and yields after each piece of it. */
-type Read = (path: string, handlers: Handlers, optional?: "optional") => AsyncGenerator<undefined>;
+/** Reads a file of a workbook: the elements that end in each piece of it. */
+type Read = (path: string, optional?: "optional") => AsyncGenerator<readonly Element[]>;
 
 async function readerOf(zip: ZipFile, newParser: () => Parser): Promise<Read> {
   const entries = new Map<string, Entry>();
   for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
-  // Some programs write `x:row`.
-  const localName = (tag: string): string => tag.slice(tag.indexOf(":") + 1);
-  return async function* (path, { open, close }, optional) {
+  return async function* (path, optional) {
     const entry = entries.get(path);
     if (entry === undefined && optional) return;
     if (entry === undefined) throw new Error(`it has no file ${path}`);
     const parser = newParser();
+    const open: string[] = [];
+    const ended: Element[] = [];
     let text = "";
-    parser.on("opentag", (tag) => {
+    parser.on("opentag", ({ name }) => {
+      // Some programs write `x:row`.
+      open.push(name.slice(name.indexOf(":") + 1));
       text = "";
-      open(localName(tag.name), tag.attributes);
     });
     parser.on("text", (piece) => (text += piece));
-    parser.on("closetag", (tag) => {
-      close(localName(tag.name), text);
+    parser.on("closetag", ({ attributes }) => {
+      ended.push({ tag: open.pop()!, attributes, parent: open.at(-1), text });
       text = "";
     });
     const decoder = new TextDecoder();
@@ -106,7 +109,7 @@ async function readerOf(zip: ZipFile, newParser: () => Parser): Promise<Read> {
     for await (const chunk of content) {
       checksum = crc32(chunk, checksum);
       parser.write(decoder.decode(chunk, { stream: true }));
-      yield;
+      yield ended.splice(0);
     }
     if (checksum !== entry.crc32) throw new Error(`the checksum of ${path} does not match`);
     parser.close();
@@ -139,30 +142,16 @@ async function* rowsIn(read: Read, { name, sheet, warnings }: SheetChoice): Asyn
     dates: dateStyles(attributesOf(styles, "xf", "cellXfs"), attributesOf(styles, "numFmt")),
     is1904: /^(?:1|true)$/.test(attributesOf(workbook, "workbookPr")[0]?.["date1904"] ?? ""),
   };
-  const rows: string[][] = [];
-  for await (const _ of read(path, rowHandlers(facts, rows))) {
-    for (const piece of csvPieces(",", rows.splice(0), String)) yield Buffer.from(piece);
+  const rowsOf = rowReader(facts);
+  for await (const elements of read(path)) {
+    for (const piece of csvPieces(",", rowsOf(elements), String)) yield Buffer.from(piece);
   }
 }
 
 async function elementsOf(read: Read, path: string): Promise<readonly Element[]> {
   const found: Element[] = [];
-  const parents: string[] = [];
-  const handlers: Handlers = {
-    open(tag, attributes) {
-      found.push({ tag, attributes, parent: parents.at(-1) });
-      parents.push(tag);
-    },
-    close: () => parents.pop(),
-  };
-  for await (const _ of read(path, handlers, "optional"));
+  for await (const elements of read(path, "optional")) found.push(...elements);
   return found;
-}
-
-interface Element {
-  readonly tag: string;
-  readonly attributes: Attributes;
-  readonly parent: string | undefined;
 }
 
 /** The attributes of elements of a name, anywhere or right in another one. */
@@ -202,52 +191,42 @@ function namesOf(sheets: readonly Attributes[], most = sheets.length): string {
 /** The shared texts of a workbook, without phonetic readings. */
 async function textsOf(read: Read): Promise<readonly string[]> {
   const texts: string[] = [];
-  let isPhonetic = false;
-  const handlers: Handlers = {
-    open(tag) {
-      if (tag === "si") texts.push("");
-      if (tag === "rPh") isPhonetic = true;
-    },
-    close(tag, piece) {
-      if (tag === "rPh") isPhonetic = false;
-      if (tag === "t" && !isPhonetic) texts.push(`${texts.pop()}${piece}`);
-    },
-  };
-  for await (const _ of read("xl/sharedStrings.xml", handlers, "optional"));
+  let own = "";
+  for await (const elements of read("xl/sharedStrings.xml", "optional")) {
+    for (const { tag, parent, text } of elements) {
+      if (tag === "t" && parent !== "rPh") own += text;
+      if (tag !== "si") continue;
+      texts.push(own);
+      own = "";
+    }
+  }
   return texts;
 }
 
-/** Reads a sheet into rows of cells. A row that is missing is empty. */
-function rowHandlers(facts: SheetFacts, rows: string[][]): Handlers {
-  let last = 0;
-  let row = 0;
+/** Returns a function that makes rows of the elements of a sheet. A row that is missing is empty. */
+function rowReader(facts: SheetFacts): (elements: readonly Element[]) => string[][] {
+  let [written, row, column] = [0, 0, -1];
   let cells: string[] = [];
-  let column = -1;
-  let cell: Attributes = {};
   let value = "";
-  return {
-    open(tag, attributes) {
-      if (tag === "row") {
-        row = Number(attributes["r"] ?? row + 1);
-        column = -1;
-      } else if (tag === "c") {
-        cell = attributes;
+  return (elements) => {
+    const rows: string[][] = [];
+    for (const { tag, attributes, text } of elements) {
+      const place = attributes["r"];
+      if (tag === "v" || tag === "t") value += text;
+      else if (tag === "c") {
+        column = place === undefined ? column + 1 : columnOf(place);
+        while (value !== "" && cells.length < column) cells.push("");
+        if (value !== "") cells[column] = cellText(value, attributes, facts);
         value = "";
-        column = cell["r"] === undefined ? column + 1 : columnOf(cell["r"]);
-      }
-    },
-    close(tag, piece) {
-      if (tag === "v" || tag === "t") value += piece;
-      else if (tag === "c" && value !== "") {
-        while (cells.length < column) cells.push("");
-        cells[column] = cellText(value, cell, facts);
       } else if (tag === "row") {
-        for (; last < row - 1; last++) rows.push([]);
+        row = Number(place ?? row + 1);
+        for (; written < row - 1; written++) rows.push([]);
         rows.push(cells);
-        last += 1;
-        cells = [];
+        written += 1;
+        [cells, column] = [[], -1];
       }
-    },
+    }
+    return rows;
   };
 }
 
@@ -276,11 +255,12 @@ function cellText(
 }
 
 /** Built-in number formats that show dates and times (ECMA-376, part 1, section 18.8.30). */
-const builtIn = (id: number): boolean =>
-  (id >= 14 && id <= 22) ||
-  (id >= 27 && id <= 36) ||
-  (id >= 45 && id <= 47) ||
-  (id >= 50 && id <= 58);
+const dateFormats = [
+  [14, 22],
+  [27, 36],
+  [45, 47],
+  [50, 58],
+] as const;
 
 /** Which cell styles show their number as a date, by index. */
 function dateStyles(
@@ -290,7 +270,9 @@ function dateStyles(
   const custom = new Set(
     formats.filter(({ formatCode = "" }) => showsDate(formatCode)).map(({ numFmtId }) => numFmtId),
   );
-  return styles.map(({ numFmtId = "0" }) => custom.has(numFmtId) || builtIn(Number(numFmtId)));
+  const isBuiltIn = (id: number): boolean =>
+    dateFormats.some(([first, last]) => id >= first && id <= last);
+  return styles.map(({ numFmtId = "0" }) => custom.has(numFmtId) || isBuiltIn(Number(numFmtId)));
 }
 
 /** Letters of a date outside quotes, colours and conditions; `[h]` counts hours. */
