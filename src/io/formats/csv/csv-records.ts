@@ -60,10 +60,13 @@ async function* withoutLines(
 class RecordReader {
   readonly #input: TextBytes;
   readonly #dialect: CsvDialect;
-  readonly #parser: RecordParser;
+  readonly #parser: Parser;
   /** A blank or comment line. */
   readonly #ignored: RegExp;
-  /** Bytes after the last complete record, in pieces. */
+  #records: CsvRecord[] = [];
+  /** Bytes up to the end of the last complete record. */
+  #end = 0;
+  /** Those after it, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
   /** Bytes of blank and comment lines before them, which the next record counts as its own. */
@@ -78,11 +81,39 @@ class RecordReader {
     this.#input = input;
     this.#dialect = dialect;
     this.#line = linesBefore;
-    this.#parser = new RecordParser(dialect);
-    const { comment, lineEnd } = dialect;
+    const { delimiter, comment, spaced, lineEnd } = dialect;
     const end = lineEnd === "cr" ? "[^\\r\\n]*)?(?:\\r\\n?|\\n)" : "[^\\n]*)?\\r?\\n";
     const mark = comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
     this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
+    this.#parser = new Parser({
+      delimiter: latin1(delimiter),
+      comment: comment === null ? null : latin1(comment),
+      comment_no_infix: true,
+      encoding: "latin1",
+      ltrim: spaced,
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      on_record: (cells: string[]) => this.#take(cells),
+    });
+    // Errors arrive through callbacks, but the event must have a listener.
+    this.#parser.on("error", () => {});
+  }
+
+  /**
+   * Takes a record before the stream queues it: the queue costs a promise for each, and by then `info`
+   * no longer says where the record ended.
+   */
+  #take(cells: string[]): null {
+    const info: { readonly bytes: number; records: number } = this.#parser.info;
+    this.#records.push({ cells, size: info.bytes - this.#end });
+    this.#end = info.bytes;
+    // csv-parse compares each record's length with the first one's. For every difference it creates
+    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
+    // first.
+    info.records = 0;
+    return null;
   }
 
   async read(chunk: Buffer | null): Promise<readonly CsvRecord[]> {
@@ -90,8 +121,12 @@ class RecordReader {
       this.#pending.push(chunk);
       this.#pendingLength += chunk.length;
     }
-    this.#error = await this.#parser.feed(chunk);
-    const records = this.#parser.takeRecords();
+    this.#error = await new Promise((resolve) => {
+      const done = (error?: Error | null): void => resolve(error ?? null);
+      if (chunk === null) this.#parser.end(done);
+      else this.#parser.write(chunk, done);
+    });
+    const records = this.#records.splice(0);
     if (records.length === 0) return records;
     const bytes = this.#takePending();
     const end = records.reduce((sum, { size }) => sum + size, -this.#skipped);
@@ -156,56 +191,6 @@ class RecordReader {
 }
 
 const notAscii = /[^\u0000-\u007f]/;
-
-/**
- * csv-parse with records taken before the stream queues them. The queue costs one promise per
- * record, and by then `info` no longer says where the record ended.
- */
-class RecordParser extends Parser {
-  #records: CsvRecord[] = [];
-  /** Bytes up to the end of the last record. */
-  #end = 0;
-
-  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
-    super({
-      delimiter: latin1(delimiter),
-      comment: comment === null ? null : latin1(comment),
-      comment_no_infix: true,
-      encoding: "latin1",
-      ltrim: spaced,
-      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-    });
-    // Errors arrive through the callbacks below, but the event must have a listener.
-    this.on("error", () => {});
-  }
-
-  override push(cells: string[] | null): boolean {
-    if (cells === null) return super.push(null);
-    const { bytes } = this.info;
-    this.#records.push({ cells, size: bytes - this.#end });
-    this.#end = bytes;
-    // csv-parse compares each record's length with the first one's. For every difference it creates
-    // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
-    // first.
-    (this.info as { records: number }).records = 0;
-    return true;
-  }
-
-  feed(chunk: Buffer | null): Promise<Error | null> {
-    return new Promise((resolve) => {
-      const done = (error?: Error | null): void => resolve(error ?? null);
-      if (chunk === null) this.end(done);
-      else this.write(chunk, done);
-    });
-  }
-
-  takeRecords(): CsvRecord[] {
-    return this.#records.splice(0);
-  }
-}
 
 function recordTooLong(name: string, line: number, quoteLine: number | null): FatalError {
   const message =
