@@ -8,10 +8,10 @@ import {
   type SinkFormat,
   sinkFormats,
   type SourceFormat,
-  sourceFormats,
   type WritableFormat,
 } from "./types.js";
 import { withoutFailed } from "../../core/files/output-names.js";
+import { sourceOptions } from "../input/source-options.js";
 
 export const formats = {
   csv,
@@ -23,6 +23,8 @@ export const formats = {
   stix,
   "es-bulk": esBulk,
 } satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
+
+const sourceFormats = sourceOptions.shape.from.unwrap();
 
 /** Formats of files whose rows can be read back, and replaced by `retry`. */
 export const readableFormats: readonly string[] = [
@@ -37,7 +39,7 @@ export const readableFormats: readonly string[] = [
 export function detectSourceFormat(path: string) {
   // A workbook is converted into rows of cells.
   if (/\.xlsx$/i.test(path)) return { format: "csv" as const, gzip: false };
-  return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
+  return detect(withoutFailed(path), sourceFormats.options, /\.(?:gz|gzip)$/);
 }
 
 export function detectSinkFormat(path: string) {

@@ -7,8 +7,7 @@ import type { Accusation } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { nestedFacts, nestedText } from "../../core/row.js";
 import { accusationIn, verdictOf } from "../../core/verdict.js";
-import { jsonLinesEncoder, linesEncoder } from "./lines-encoder.js";
-import { cellMembers, memberKeys } from "./ndjson/ndjson-output.js";
+import { cellMembers, jsonLinesEncoder, linesEncoder, memberKeys } from "./ndjson/ndjson-output.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "./types.js";
 
 /**

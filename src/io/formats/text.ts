@@ -1,8 +1,9 @@
 import { itemRow, type Row } from "../../core/row.js";
-import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
-import { skippedIn } from "./csv/find-preamble.js";
-import { contentLines, continued, type Line, mapLists } from "./reading/lines.js";
-import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
+import { namedColumn } from "./columns/name-columns.js";
+import { skippedIn } from "./csv/find-header.js";
+import { contentLines, type Line, mapLists, type TextBytes } from "./reading/lines.js";
+import { Sample } from "./reading/sample.js";
+import type { FormatReading, ReadableFormat, ReadOptions } from "./types.js";
 
 /**
  * One item per line. Blank lines and lines that start with `#` after optional spaces are skipped, and
@@ -13,9 +14,10 @@ export const text: ReadableFormat = {
   read,
 };
 
-async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<FormatReading> {
+async function read(bytes: TextBytes, options: ReadOptions): Promise<FormatReading> {
+  const settled = options.startAt?.reading;
   if (options.isOneOfSeveral !== true) checkColumns(bytes.name, options);
-  const comment = settled?.reading.comment ?? options.comment;
+  const comment = settled?.comment ?? options.comment;
   let leading = true;
   const skipped: string[] = [];
   const isSkipped = (text: string): boolean => {
@@ -26,11 +28,13 @@ async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<
     return isComment || leading;
   };
   const lines = contentLines(bytes, isSkipped);
-  const first = await lines.next();
+  const sample = new Sample(lines);
+  // What is skipped before the first item is known with it.
+  await sample.until(() => sample.read.length > 0);
   return {
     columns,
-    reading: settled?.reading ?? { ...reading, comment, ...skippedIn(skipped) },
-    rows: mapLists(continued(first, lines), rowMaker()),
+    reading: settled ?? { ...reading, comment, ...skippedIn(skipped) },
+    rows: mapLists(sample.all(), rowMaker()),
   };
 }
 
@@ -46,13 +50,11 @@ const reading = {
 } as const;
 
 function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): void {
-  const check = (flag: ColumnFlag["flag"], wanted: string): void => {
-    if (matchColumn(columns, wanted) === null) {
-      throw unknownColumn(name, columns, { flag, wanted });
-    }
-  };
-  for (const wanted of [itemColumn ?? []].flat()) check("--item-column", wanted);
-  if (kindColumn !== null) check("--kind-column", kindColumn);
+  for (const wanted of [itemColumn ?? []].flat()) {
+    namedColumn(name, columns, { flag: "--item-column", wanted });
+  }
+  if (kindColumn === undefined) return;
+  namedColumn(name, columns, { flag: "--kind-column", wanted: kindColumn });
 }
 
 function rowMaker(): (line: Line) => Row {

@@ -3,22 +3,21 @@ import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
+import type { SourceSettings } from "../input/source-options.js";
 import type { InputType } from "./column-types.js";
 import type { TextBytes, RecordSplitter } from "./reading/lines.js";
 import type { Delimiter } from "./reading/sample.js";
 
-export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
-
 export const sinkFormats = ["csv", "tsv", "ndjson", "stix", "es-bulk"] as const;
 
-export type SourceFormat = (typeof sourceFormats)[number];
+export type SourceFormat = NonNullable<SourceSettings["from"]>;
 export type SinkFormat = (typeof sinkFormats)[number];
 
 /** A readable text format. To add one, name it above and add its file to `registry.ts`. */
 export interface ReadableFormat {
   /** File extensions of the format; empty if only its first lines identify it. */
   readonly extensions: readonly string[];
-  read(reading: Reading, options: ReadOptions): Promise<FormatReading>;
+  read(bytes: TextBytes, options: ReadOptions): Promise<FormatReading>;
 }
 
 /** A writable text format. To add one, name it above and add its file to `registry.ts`. */
@@ -112,35 +111,18 @@ export interface KindColumn extends ColumnPlace {
   readonly by: "flag" | "neighbour";
 }
 
-export interface ReadOptions {
+/** How an input is read: by its settings, and by what its name or its first lines tell. */
+export interface ReadOptions extends Omit<SourceSettings, "comment"> {
   readonly format: SourceFormat;
-  /** True: the first record is a header. False: it is data. Null: detect. */
-  readonly header: boolean | null;
-  /**
-   * True if no flag gave the format: CSV may then have tabs, and comments if it starts with `#`.
-   */
-  readonly guessed: boolean;
   readonly comment: string | null;
-  /** Separator of cells. @default detected */
-  readonly delimiter?: Delimiter | undefined;
-  /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
-  readonly itemColumn: string | readonly string[] | null;
   /** Whether flags only apply if the input has the columns that they name. @default false */
   readonly isOneOfSeveral?: boolean | undefined;
-  /** Name of the kind column; null to use a column of kind names next to the item column. */
-  readonly kindColumn: string | null;
   /** Whether an exclusion list holds an item back. @default there is no list */
   readonly isHeld?: ((item: Item) => boolean) | undefined;
   /** Whether the input is the copy of a table. @default false */
   readonly isTable?: boolean;
-}
-
-export interface Reading {
-  readonly bytes: TextBytes;
-  /** What is known when resuming; null to detect it. */
-  readonly settled: SourceLayout | null;
-  /** Those about the input as a whole, to be extended. */
-  readonly warnings: string[];
+  /** The layout that an interrupted run found; null to find it. */
+  readonly startAt: SourceLayout | null;
 }
 
 /** How an input is read. */

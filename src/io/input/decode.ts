@@ -41,7 +41,7 @@ export async function decode(
   if (found !== undefined) chunks = transcode(chunks, found, name);
   else if (start === utf8Mark) {
     await chunks.next();
-    chunks = continued({ done: false, value: head.subarray(utf8Mark.length) }, chunks);
+    chunks = continued([head.subarray(utf8Mark.length)], chunks);
   }
   if (json === undefined) return chunks;
 

@@ -5,7 +5,7 @@ import { columnName, matchColumn } from "../formats/columns/name-columns.js";
 import { flatten } from "../formats/ndjson/ndjson.js";
 import type { InputReading, ItemColumn } from "../formats/types.js";
 import type { SourceSettings } from "./source-options.js";
-import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
+import { mustHaveMarks } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
 import { verifyFile } from "./open-input.js";
 import type { InputType } from "../formats/column-types.js";
@@ -21,7 +21,7 @@ interface KnownFile extends SeveralFile {
   readonly opened: OpenedSource | null;
 }
 
-type SeveralFlags = TlpChoice & Pick<SourceSettings, "itemColumn" | "kindColumn">;
+type SeveralFlags = Pick<SourceSettings, "itemColumn" | "kindColumn" | "tlpColumn" | "maxTlp">;
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
@@ -65,8 +65,7 @@ async function settle(file: SeveralFile, saved: FilePosition | null): Promise<Kn
   const source = await file.open(null);
   if (!isPipe) await source.close();
   const { columns, types, reading, kind, bytesTotal } = source;
-  const known = { ...(kind !== undefined && { kind }), ...(types !== undefined && { types }) };
-  const position = { name, columns, reading, bytesTotal, ...known, start: null, warnings: [] };
+  const position = { name, kind, columns, types, reading, bytesTotal, start: null, warnings: [] };
   return { ...file, position, opened: isPipe ? source : null };
 }
 
@@ -229,9 +228,8 @@ class SeveralSource implements OpenedSource {
   #record(): void {
     const file = this.#files[this.#at];
     if (this.#source === null || file === undefined) return;
-    const input = this.#source.checksum();
-    const warnings = [...this.#source.warnings];
-    file.position = { ...file.position, ...(input !== undefined && { input }), warnings };
+    const [input, warnings] = [this.#source.checksum(), [...this.#source.warnings]];
+    file.position = { ...file.position, input, warnings };
   }
 }
 

@@ -20,7 +20,7 @@ import type { Row } from "../../core/row.js";
 import { readCells } from "../formats/csv/csv.js";
 import { formats } from "../formats/registry.js";
 import { isColumnName } from "../formats/columns/rate-columns.js";
-import { findPreamble } from "../formats/csv/find-preamble.js";
+import { findPreamble } from "../formats/csv/find-header.js";
 import type { SourceFormat } from "../formats/types.js";
 import { strip } from "../../core/item/refang.js";
 
@@ -32,10 +32,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     const types = typesOf?.() ?? [];
     const text = shape === "objects" ? { ...bytes, chunks: objectLines(bytes, types) } : bytes;
     const format = shape === "cells" ? { read: readCells } : formats[options.format];
-    const found = await format.read(
-      { bytes: text, settled: options.startAt, warnings },
-      { ...options, isTable: shape !== undefined },
-    );
+    const found = await format.read(text, { ...options, isTable: shape !== undefined });
     const rows = untilClosed(holdMarked(bytes.name, found, options, warnings), bytes);
     // Objects have the types in themselves.
     return { ...bytes, ...found, kind, ...(shape === "cells" && { types }), rows };
@@ -87,7 +84,7 @@ export async function sniffFormat(
 function formatOf(lines: HeadLines): SourceFormat {
   const [first = ""] = lines.content;
   if (jsonStart.test(first.trimStart())) return "ndjson";
-  const { delimiter } = findPreamble(lines, delimiters, { header: null, itemColumn: null });
+  const { delimiter } = findPreamble(lines, delimiters, {});
   if (delimiter !== null) return delimiter === "\t" ? "tsv" : "csv";
   return isColumnName(strip(first)) ? "csv" : "text";
 }

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { option } from "../../core/options.js";
+import { option, refuse } from "../../core/options.js";
 import { parseTlp, type TlpMark, tlpMarks } from "../../core/exclusions/tlp.js";
-import { sourceFormats } from "../formats/types.js";
+
+const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
 /** A mark of TLP 2.0, however it is written. */
-const tlpLimit = z.string().transform((text, context): TlpMark => {
-  const mark = parseTlp(text);
-  if (mark !== null) return mark;
-  context.addIssue({ code: "custom", message: `must be ${tlpMarks.join(", ")}` });
-  return z.NEVER;
-});
+const tlpLimit = z
+  .string()
+  .transform(
+    (text, context): TlpMark => parseTlp(text) ?? refuse(context, `must be ${tlpMarks.join(", ")}`),
+  );
 
 const noEncoding =
   "there is no such encoding; there are windows-1252, utf-16le, shift_jis and others";

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../core/finding.js";
 import type { Row } from "../../core/row.js";
 import { quoted } from "../../core/wording/printable.js";
 import { tlpFault, type TlpMark } from "../../core/exclusions/tlp.js";
-import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
+import { matchColumn, namedColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists } from "../formats/reading/lines.js";
 import type { SourceSettings } from "./source-options.js";
 import type { ColumnPlace, FormatReading, ReadOptions, SourceLayout } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */
-export type TlpChoice = Pick<SourceSettings, "tlpColumn" | "maxTlp">;
+type TlpChoice = Pick<SourceSettings, "tlpColumn" | "maxTlp">;
 
 /** Marks the rows that must not be sent as held. */
 export function holdMarked(
@@ -82,8 +82,7 @@ export function mustHaveMarks(
       hint: "name it with --tlp-column, or leave out --max-tlp",
     });
   }
-  if (reading.format === "ndjson") return;
-  throw unknownColumn(name, columns, { flag: "--tlp-column", wanted });
+  if (reading.format !== "ndjson") namedColumn(name, columns, { flag: "--tlp-column", wanted });
 }
 
 function tlpPlace(columns: readonly string[], { tlpColumn }: TlpChoice): ColumnPlace | null {

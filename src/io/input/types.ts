@@ -3,7 +3,7 @@ import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/column-types.js";
 import type { TextBytes } from "../formats/reading/lines.js";
-import type { TlpChoice } from "./tlp-rows.js";
+import type { SourceSettings } from "./source-options.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { ReadOptions, SourceLayout } from "../formats/types.js";
 
@@ -23,26 +23,24 @@ export interface FilePosition extends SourceLayout {
   readonly kind?: string | undefined;
   /** Rows of the inputs before it; null if it isn't reached yet. */
   readonly start: number | null;
-  readonly input?: ChecksumState;
+  readonly input?: ChecksumState | undefined;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
   readonly warnings: readonly string[];
 }
 
-export interface Encoding {
+/** How the text of an input is stored; a named encoding is not detected. */
+export interface Encoding extends Pick<SourceSettings, "encoding" | "sheet"> {
   /** Require gzip. Without this, gzip is detected by its first bytes. */
   readonly gzip: boolean;
-  /** A label of the WHATWG. @default UTF-8, or UTF-16 with a byte order mark */
-  readonly encoding?: string | undefined;
   /**
    * Read a JSON document as NDJSON: `named` if the input is said to be JSON, `possible` if its first
    * lines decide. @default not at all
    */
   readonly json?: "named" | "possible" | undefined;
-  readonly sheet?: string | undefined;
 }
 
-export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
+export interface SourceOptions extends ReadOptions, Encoding {
   readonly startAt: SourcePosition | null;
 }
 
@@ -100,7 +98,6 @@ export type RunInput = SourceInput | SeveralInputs;
 export interface InputBytes extends TextBytes, AsyncDisposable {
   /** Stored size in bytes; null if it isn't a regular file. */
   readonly bytesTotal: number | null;
-  readonly warnings: string[];
   bytesRead(): number;
   checksum(): ChecksumState;
   close(): Promise<void>;

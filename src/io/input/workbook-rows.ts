@@ -215,8 +215,9 @@ function rowReader(facts: SheetFacts): (elements: readonly Element[]) => string[
       if (tag === "v" || tag === "t") value += text;
       else if (tag === "c") {
         column = place === undefined ? column + 1 : columnOf(place);
-        while (value !== "" && cells.length < column) cells.push("");
-        if (value !== "") cells[column] = cellText(value, attributes, facts);
+        if (value === "") continue;
+        while (cells.length < column) cells.push("");
+        cells[column] = cellText(value, attributes, facts);
         value = "";
       } else if (tag === "row") {
         row = Number(place ?? row + 1);

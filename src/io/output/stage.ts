@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { EnrichedRow } from "../../core/row.js";
 import { columnTypes, storedType } from "../formats/column-types.js";
-import { linesEncoder } from "../formats/lines-encoder.js";
+import { linesEncoder } from "../formats/ndjson/ndjson-output.js";
 import { splitLines } from "../formats/reading/lines.js";
 import type { Encoder } from "../formats/types.js";
 import { partFault, partPath, readWritten, type SinkPosition } from "./part-file.js";

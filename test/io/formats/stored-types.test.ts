@@ -6,12 +6,14 @@ import { duckdb } from "../../../src/io/output/duckdb/dialect.js";
 import { postgres } from "../../../src/io/output/postgres/dialect.js";
 import { sqlType } from "../../../src/io/output/sql/dialect.js";
 import {
+  decimalText,
   decimalType,
+  floatText,
+  numberText,
   parquetLacks,
   storedType,
   type StoredType,
 } from "../../../src/io/formats/column-types.js";
-import { decimalText, floatText, numberText } from "../../../src/io/formats/number-text.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);
 

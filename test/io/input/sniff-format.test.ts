@@ -42,9 +42,9 @@ describe("sniffFormat", () => {
     const { input, format, comment } = await sniffFormat(piped(content, 3), options);
     const { rows } = await readSource(format, input, {
       comment,
-      guessed: true,
-      header: null,
-      itemColumn: null,
+      from: undefined,
+      header: undefined,
+      itemColumn: undefined,
     });
     expect(rows.map((row) => row.itemText)).toEqual(["192.0.2.1", "192.0.2.2"]);
   });

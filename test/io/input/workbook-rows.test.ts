@@ -109,7 +109,7 @@ describe("workbookRows", () => {
     const bytes = workbook(cover, 6, '<sheet name="Two" r:id="r2"/>');
     const input = { stream: Readable.from([bytes]), name: "in.xlsx" };
     await expect(
-      readSource("csv", input, { header: null, itemColumn: null }),
+      readSource("csv", input, { header: undefined, itemColumn: undefined }),
     ).rejects.toMatchObject({
       code: "column_not_found",
       hint: expect.stringMatching(/^only the first sheet .* another: "Two"; ./) as string,

@@ -1,15 +1,17 @@
 import { UsageError } from "../../../core/errors.js";
+import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import { limits } from "../reading/lines.js";
 import type {
   ColumnPlace,
+  ColumnSample,
   InputReading,
   ItemColumn,
   KindColumn,
+  OtherColumns,
   RatedColumn,
   ReadOptions,
 } from "../types.js";
 import {
-  isAsked,
   customaryItemColumns,
   isCitation,
   isNote,
@@ -19,15 +21,14 @@ import {
   type SampledCells,
 } from "./rate-columns.js";
 import {
-  type ColumnFlag,
   columnName,
   distinctNames,
-  matchColumn,
-  unknownColumn,
+  extractPipe,
   isListPath,
-  noItemColumn,
-  type ColumnProblem,
+  matchColumn,
   minShare,
+  shownColumns,
+  unknownColumn,
 } from "./name-columns.js";
 import { isEmptyCell } from "../../../core/item/recognise.js";
 import { isPublishedKind, parseKindName } from "../../../core/item/item.js";
@@ -71,8 +72,8 @@ export async function findColumns(source: ColumnSource, flags: ColumnFlags): Pro
 /** The columns that a flag names. One of several inputs may lack them. */
 async function placesOf(
   source: ColumnSource,
-  flag: ColumnFlag["flag"],
-  names: string | readonly string[] | null,
+  flag: "--item-column" | "--kind-column",
+  names: string | readonly string[] | undefined,
   { isOneOfSeveral = false }: ColumnFlags,
 ): Promise<readonly ColumnPlace[]> {
   const places: ColumnPlace[] = [];
@@ -214,6 +215,103 @@ function choiceOf(
     rank(first) - rank(other) < minLead ||
     (other.sample.queryable >= minShare && other.sample.kind !== first.sample.kind);
   return others.some(isRival) ? { problem: "several" } : chosen(first, "share");
+}
+
+/** Why no column is chosen. `unreadable`: it has a usual name, and no items in most of its cells. */
+export type ColumnProblem =
+  | { readonly problem: "none" }
+  | { readonly problem: "several" }
+  | { readonly problem: "unreadable"; readonly column: RatedColumn };
+
+/** @param isTable whether the input is no text, so that `repute extract` can't read it */
+export function noItemColumn(
+  input: string,
+  columns: readonly RatedColumn[],
+  why: ColumnProblem,
+  isTable = false,
+): UsageError {
+  const shares = columns.map((each) => `  ${shownColumns([each])}  ${shareText(each.sample)}`);
+  const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
+  const message = [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares];
+  return new UsageError(isLacking ? "column_not_found" : "column_ambiguous", message.join("\n"), {
+    hint: columnHint(input, columns, why, isTable),
+    command: enrichCommand(input),
+  });
+}
+
+function problemText(why: ColumnProblem): string {
+  if (why.problem === "several") return "several columns could hold the items";
+  if (why.problem === "none") {
+    return "no column has indicators in at least half of its sampled cells";
+  }
+  const { indicators, cells } = why.column.sample;
+  const found = `${indicators} of ${counted(cells, "sampled cell")}`;
+  const are = indicators === 1 ? "is an indicator" : "are indicators";
+  return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
+}
+
+/** The command that takes all columns with items, and the one that finds items inside cells. */
+function columnHint(
+  input: string,
+  columns: readonly RatedColumn[],
+  why: ColumnProblem,
+  isTable: boolean,
+): string {
+  const enrich = (taken: readonly RatedColumn[]): string =>
+    `${enrichCommand(input)}${itemFlags(taken)}`;
+  const found = columns.filter(isAsked);
+  if (why.problem === "several") {
+    const likely = found.filter(({ sample }) => sample.share >= minShare);
+    const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];
+    return `name one, or look up all of them: ${enrich(taken)}`;
+  }
+  const inside = `to find the items inside its cells: ${extractPipe([input])}`;
+  if (found.length > 0) {
+    const all = `to look up what there is: ${enrich(found)}`;
+    return isTable ? all : `${all}; ${inside}`;
+  }
+  const name = "name the column with --item-column NAME";
+  return isTable ? name : `${inside}; or ${name}`;
+}
+
+function enrichCommand(input: string): string {
+  return `repute enrich ${input === "stdin" ? "-" : shellWord(input)}`;
+}
+
+function itemFlags(columns: readonly ColumnPlace[]): string {
+  return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
+}
+
+/** Names the columns with items that are not looked up, and the flags that take them too. */
+export function othersNotice(
+  items: readonly ColumnPlace[],
+  { sampled, columns }: OtherColumns,
+): string {
+  const found = columns.map(
+    (column) =>
+      `${shownColumns([column])} ${columns.length === 1 ? "has items too " : ""}(${formatCount(column.rows)} of ${counted(sampled, "row")})`,
+  );
+  const what =
+    columns.length === 1 ? `column ${found[0]}` : `columns ${found.join(", ")} have items too`;
+  // `ips[]` takes single values, too.
+  const own = items.filter(({ name }) => !columns.some((other) => other.name === `${name}[]`));
+  return `${what}:${itemFlags([...own, ...columns])}`;
+}
+
+function shareText({ share, cells, queryable, kind }: ColumnSample): string {
+  const found = `${percent(share)} of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
+  return kind === null
+    ? found
+    : `${found}; ${kind} to look up in ${percent(queryable)} of the rows`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
+/** Whether a column has something to look up. The pages that a citation names are not. */
+function isAsked({ name, sample }: RatedColumn): boolean {
+  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
 }
 
 /** Whether a column is a reason against one without anything to look up. */

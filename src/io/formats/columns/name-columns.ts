@@ -1,14 +1,13 @@
-import { isAsked } from "./rate-columns.js";
 import { quoted } from "../../../core/wording/printable.js";
 import { strip } from "../../../core/item/refang.js";
-import { counted, firstNames, formatCount, shellWord } from "../../../core/wording/quantity.js";
+import { firstNames, shellWord } from "../../../core/wording/quantity.js";
 import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import { UsageError } from "../../../core/errors.js";
-import type { ColumnPlace, ColumnSample, OtherColumns, RatedColumn } from "../types.js";
+import type { ColumnPlace } from "../types.js";
 import type { Column } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
 
-export interface ColumnFlag {
+interface ColumnFlag {
   readonly flag: "--item-column" | "--kind-column" | "--tlp-column" | "--input-columns";
   readonly wanted: string;
 }
@@ -110,6 +109,17 @@ export function warnOfDuplicateName(
   );
 }
 
+/** The column that a flag names. @throws UsageError `column_not_found` */
+export function namedColumn(
+  input: string,
+  columns: readonly string[],
+  named: ColumnFlag,
+): ColumnPlace {
+  const place = matchColumn(columns, named.wanted);
+  if (place === null) throw unknownColumn(input, columns, named);
+  return place;
+}
+
 export function unknownColumn(
   input: string,
   columns: readonly string[],
@@ -126,75 +136,10 @@ export function unknownColumn(
   return new UsageError("column_not_found", message, { hint });
 }
 
-/** Why no column is chosen. `unreadable`: it has a usual name, and no items in most of its cells. */
-export type ColumnProblem =
-  | { readonly problem: "none" }
-  | { readonly problem: "several" }
-  | { readonly problem: "unreadable"; readonly column: RatedColumn };
-
-/** @param isTable whether the input is no text, so that `repute extract` can't read it */
-export function noItemColumn(
-  input: string,
-  columns: readonly RatedColumn[],
-  why: ColumnProblem,
-  isTable = false,
-): UsageError {
-  const shares = columns.map((each) => `  ${shownColumns([each])}  ${shareText(each.sample)}`);
-  const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
-  const message = [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares];
-  return new UsageError(isLacking ? "column_not_found" : "column_ambiguous", message.join("\n"), {
-    hint: columnHint(input, columns, why, isTable),
-    command: enrichCommand(input),
-  });
-}
-
-function problemText(why: ColumnProblem): string {
-  if (why.problem === "several") return "several columns could hold the items";
-  if (why.problem === "none") {
-    return "no column has indicators in at least half of its sampled cells";
-  }
-  const { indicators, cells } = why.column.sample;
-  const found = `${indicators} of ${counted(cells, "sampled cell")}`;
-  const are = indicators === 1 ? "is an indicator" : "are indicators";
-  return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
-}
-
-/** The command that takes all columns with items, and the one that finds items inside cells. */
-function columnHint(
-  input: string,
-  columns: readonly RatedColumn[],
-  why: ColumnProblem,
-  isTable: boolean,
-): string {
-  const enrich = (taken: readonly RatedColumn[]): string =>
-    `${enrichCommand(input)}${itemFlags(taken)}`;
-  const found = columns.filter(isAsked);
-  if (why.problem === "several") {
-    const likely = found.filter(({ sample }) => sample.share >= minShare);
-    const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];
-    return `name one, or look up all of them: ${enrich(taken)}`;
-  }
-  const inside = `to find the items inside its cells: ${extractPipe([input])}`;
-  if (found.length > 0) {
-    const all = `to look up what there is: ${enrich(found)}`;
-    return isTable ? all : `${all}; ${inside}`;
-  }
-  const name = "name the column with --item-column NAME";
-  return isTable ? name : `${inside}; or ${name}`;
-}
-
-function enrichCommand(input: string): string {
-  return `repute enrich ${input === "stdin" ? "-" : shellWord(input)}`;
-}
-
 /** The command that finds the items inside the cells and lines of inputs. */
 export function extractPipe(inputs: readonly string[]): string {
   const files = inputs.filter((input) => input !== "-" && input !== "stdin");
   return `repute extract${files.map((file) => ` ${shellWord(file)}`).join("")} | repute enrich - -o OUT`;
-}
-
-function itemFlags(columns: readonly ColumnPlace[]): string {
-  return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
 }
 
 export const minShare = 0.5;
@@ -206,33 +151,6 @@ export function columnName({ name, index }: ColumnPlace): string {
 
 export function shownColumns(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => quoted(columnName(column))).join(", ");
-}
-
-/** Names the columns with items that are not looked up, and the flags that take them too. */
-export function othersNotice(
-  items: readonly ColumnPlace[],
-  { sampled, columns }: OtherColumns,
-): string {
-  const found = columns.map(
-    (column) =>
-      `${shownColumns([column])} ${columns.length === 1 ? "has items too " : ""}(${formatCount(column.rows)} of ${counted(sampled, "row")})`,
-  );
-  const what =
-    columns.length === 1 ? `column ${found[0]}` : `columns ${found.join(", ")} have items too`;
-  // `ips[]` takes single values, too.
-  const own = items.filter(({ name }) => !columns.some((other) => other.name === `${name}[]`));
-  return `${what}:${itemFlags([...own, ...columns])}`;
-}
-
-function shareText({ share, cells, queryable, kind }: ColumnSample): string {
-  const found = `${percent(share)} of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
-  return kind === null
-    ? found
-    : `${found}; ${kind} to look up in ${percent(queryable)} of the rows`;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)}%`;
 }
 
 /** Names of the added columns with the prefix, in output order. */

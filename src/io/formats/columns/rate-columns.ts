@@ -137,11 +137,6 @@ export function isCitation(name: string): boolean {
   return !words.slice(first + 1).some((word) => namesItem(word));
 }
 
-/** Whether a column has something to look up. The pages that a citation names are not. */
-export function isAsked({ name, sample }: RatedColumn): boolean {
-  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
-}
-
 /** Whether a column is prose, whose URLs are further reading: `Note`, `description`. */
 export function isNote(name: string): boolean {
   return lastWords(name).some((word) => notes.has(word));

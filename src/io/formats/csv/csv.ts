@@ -19,61 +19,42 @@ import { contentLines, flatMapLists, mapLists, type TextBytes, limits } from "..
 import type {
   FormatReading,
   InputReading,
-  ItemColumn,
   ReadableFormat,
-  Reading,
   ReadOptions,
+  SourceLayout,
   WritableFormat,
 } from "../types.js";
-import { findPreamble, type CommentNames, namesIn, isRule, skippedIn } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvRecord, readRecords } from "./csv-records.js";
 import { cutOff } from "../../../core/wording/printable.js";
-import { findHeader } from "./find-header.js";
+import { findHeader, findPreamble, isRule, namesIn, skippedIn } from "./find-header.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
-export const csv = delimited(",", ["csv"], ({ guessed }) =>
-  guessed ? [",", "\t", ";", "|"] : [",", ";", "|"],
-);
+export const csv: ReadableFormat & WritableFormat = {
+  extensions: ["csv"],
+  read: (bytes, options) =>
+    read(bytes, options, options.from === undefined ? [",", "\t", ";", "|"] : [",", ";", "|"]),
+  ...csvOutput(","),
+};
 
-export const tsv = delimited("\t", ["tsv", "tab"], () => ["\t"]);
-
-type Delimiters = readonly [Delimiter, ...Delimiter[]];
-
-/**
- * A format of cells with CSV quoting.
- * @param candidates possible delimiters of an input; the first is the default
- */
-function delimited(
-  delimiter: Delimiter,
-  extensions: readonly string[],
-  candidates: (options: ReadOptions) => Delimiters,
-): ReadableFormat & WritableFormat {
-  return {
-    extensions,
-    read: (reading, options) =>
-      read(
-        reading,
-        options,
-        options.delimiter === undefined ? candidates(options) : [options.delimiter],
-      ),
-    ...csvOutput(delimiter),
-  };
-}
+export const tsv: ReadableFormat & WritableFormat = {
+  extensions: ["tsv", "tab"],
+  read: (bytes, options) => read(bytes, options, ["\t"]),
+  ...csvOutput("\t"),
+};
 
 const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: false } as const;
 
 /** Reads the copy of a table: an array of values a line. The first line has the names. */
-export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
-  const { bytes, settled } = reading;
+export async function readCells(bytes: TextBytes, options: ReadOptions): Promise<FormatReading> {
   const records = new Sample(cellRecords(bytes));
-  let found = settled;
+  let found = options.startAt;
   if (found === null) {
     const flags = { ...options, header: true };
     const { columns, ...layout } = await findLayout(bytes.name, records, () => null, flags);
     found = { columns, reading: { ...layoutOfCells, ...layout } };
   }
-  return rowsOf(reading, found.columns, found.reading, records.all(1));
+  return rowsOf(bytes, found, records.all(1));
 }
 
 /** The records of a copy, its header included. */
@@ -88,25 +69,29 @@ export function cellRecords(bytes: TextBytes): AsyncGenerator<readonly CsvRecord
   );
 }
 
+/** @param candidates possible delimiters of an input without `--delimiter`; the first is the default */
 async function read(
-  reading: Reading,
+  bytes: TextBytes,
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { settled } = reading;
-  if (settled === null) return detect(reading, options, candidates);
-  const { delimiter, comment, spaced, skippedLines } = settled.reading;
-  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
-  const records = new Sample(readRecords(reading.bytes, dialect, skippedLines));
-  const header = recordsOfHeader(settled.reading);
-  return rowsOf(reading, settled.columns, settled.reading, records.all(header));
+  const { startAt } = options;
+  if (startAt === null) {
+    const { delimiter } = options;
+    return detect(bytes, options, delimiter === undefined ? candidates : [delimiter]);
+  }
+  const { delimiter, comment, spaced, skippedLines } = startAt.reading;
+  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
+  const records = new Sample(readRecords(bytes, dialect, skippedLines));
+  return rowsOf(bytes, startAt, records.all(recordsOfHeader(startAt.reading)));
 }
+
+type Delimiters = readonly [Delimiter, ...Delimiter[]];
 
 /** The rows of records: one for each item column. */
 function rowsOf(
-  { warnings }: Pick<Reading, "warnings">,
-  columns: readonly string[],
-  reading: InputReading,
+  { warnings }: TextBytes,
+  { columns, reading }: SourceLayout,
   records: AsyncGenerator<readonly CsvRecord[]>,
 ): FormatReading {
   const { items, kind } = reading;
@@ -116,24 +101,17 @@ function rowsOf(
   }
   for (const item of items) warnOfDuplicateName(columns, item, warnings);
   if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
-  const rowOf = rowMaker(columns.length, reading);
-  const [only, ...others] = items;
-  const rows =
-    others.length === 0
-      ? mapLists(records, (record) => rowOf(record, only))
-      : flatMapLists(records, (record) => items.map((item) => rowOf(record, item)));
-  return { columns, reading, rows };
+  return { columns, reading, rows: flatMapLists(records, rowMaker(columns.length, reading)) };
 }
 
 async function detect(
-  reading: Reading,
+  bytes: TextBytes,
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { bytes } = reading;
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
-  const mark = options.comment ?? (options.guessed ? "#" : null);
+  const mark = options.comment ?? (options.from === undefined ? "#" : null);
   const start = headLines(head, { lineEnd, comment: mark });
   const { comments } = start;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
@@ -143,13 +121,13 @@ async function detect(
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
   const sample = new Sample(readRecords({ ...bytes, chunks }, dialect, skippedLines));
-  const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
+  const named: NamesIn = (width) => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
   const told = comments.filter((line) => line !== naming);
   const hasRule = rule !== null && layout.header === "record";
   const lines = (skippedLines || told.length) + (hasRule ? 1 : 0);
-  const found: InputReading = {
+  const reading: InputReading = {
     format: options.format,
     delimiter,
     comment,
@@ -159,7 +137,7 @@ async function detect(
     ...skippedIn([...told, ...table.skipped], lines),
     ...layout,
   };
-  return rowsOf(reading, columns, found, sample.all(recordsOfHeader(found)));
+  return rowsOf(bytes, { columns, reading }, sample.all(recordsOfHeader(reading)));
 }
 
 /** How many records are no rows: the header, and the rule below it. */
@@ -177,16 +155,15 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
 function rowMaker(
   width: number,
   { items, kind }: Pick<InputReading, "items" | "kind">,
-): (record: CsvRecord, item: ItemColumn) => Row {
+): (record: CsvRecord) => readonly Row[] {
   let number = 0;
-  return ({ cells, nulls, size }, item) => {
-    number += 1;
+  return ({ cells, nulls, size }) => {
     const extra = cells.length > width ? surplus(cells.slice(width)) : null;
     const own = cells.length > width ? cells.slice(0, width) : cells;
     while (own.length < width) own.push("");
     const kindText = kind === null ? "" : (own[kind.index] ?? "");
-    const row: Row = {
-      number,
+    return items.map((item, index) => ({
+      number: ++number,
       cells: own,
       ...(nulls !== undefined && { nulls }),
       extra,
@@ -194,9 +171,9 @@ function rowMaker(
       itemText: own[item.index] ?? "",
       kindText: kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
       fault: null,
-      size: item === items[0] ? size : 0,
-    };
-    return items.length === 1 ? row : { ...row, column: columnName(item) };
+      size: index === 0 ? size : 0,
+      ...(items.length > 1 && { column: columnName(item) }),
+    }));
   };
 }
 
@@ -205,6 +182,8 @@ function surplus(cells: readonly string[]): string | null {
   const filled = cells.filter((cell) => cell !== "");
   return filled.length === 0 ? null : JSON.stringify(filled);
 }
+
+type NamesIn = (width: number) => ReturnType<typeof namesIn>;
 
 type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 
@@ -216,7 +195,7 @@ type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 async function findLayout(
   input: string,
   records: Sample<CsvRecord>,
-  named: (width: number) => CommentNames | null,
+  named: NamesIn,
   options: LayoutOptions,
 ) {
   await records.until(() => records.read.length > 0);
@@ -254,7 +233,7 @@ async function findLayout(
 
 function draftOf(
   records: readonly CsvRecord[],
-  named: (width: number) => CommentNames | null,
+  named: NamesIn,
   options: LayoutOptions & { readonly sampled: number },
 ) {
   const first = records[0]?.cells ?? [];

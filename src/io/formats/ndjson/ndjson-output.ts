@@ -2,11 +2,23 @@ import { toWellFormed } from "../../../core/bytes.js";
 import type { Column } from "../../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../../core/columns.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../../core/finding.js";
-import { asObject, memberTexts, objectText, parseObject } from "../../../core/json-members.js";
-import { type EnrichedRow, itemRow, nestedFacts, nestedText, type Row } from "../../../core/row.js";
+import {
+  asObject,
+  memberTexts,
+  objectText,
+  parseObject,
+  wellFormedJson,
+} from "../../../core/json-members.js";
+import {
+  type EnrichedRow,
+  isUtf8,
+  itemRow,
+  nestedFacts,
+  nestedText,
+  type Row,
+} from "../../../core/row.js";
 import { joinedEntries } from "../column-types.js";
 import { addedColumnNames, addedMemberName, uniqueNames } from "../columns/name-columns.js";
-import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../reading/lines.js";
 import type { Encoder, EncoderOptions, OutputRecord, RecordFormat } from "../types.js";
 
@@ -31,6 +43,45 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
         : flatMembers(enriched, keys, added, displaced);
     return `{${text}${text === "" ? "" : ","}${members}}\n`;
   });
+}
+
+export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
+  return {
+    header: "",
+    encode(rows) {
+      let text = "";
+      for (const row of rows) text += encodeRow(row);
+      return text;
+    },
+  };
+}
+
+/**
+ * An encoder for lines of JSON, which is UTF-8 (RFC 8259, section 8.1). It gives rows with U+FFFD for
+ * whatever was not UTF-8 in the input.
+ */
+export function jsonLinesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
+  return linesEncoder((row) => encodeRow(isUtf8(row.row) ? row : asUtf8(row)));
+}
+
+function asUtf8({ row, item, finding }: EnrichedRow): EnrichedRow {
+  const { cells, extra, json, itemText } = row;
+  const { error } = finding;
+  return {
+    row: {
+      ...row,
+      cells: cells.map(toWellFormed),
+      extra: extra === null ? null : wellFormedJson(extra),
+      json: json === null ? null : toWellFormed(json),
+      itemText: toWellFormed(itemText),
+    },
+    item,
+    // The fault of a line that is not JSON quotes it.
+    finding:
+      error === null
+        ? finding
+        : { ...finding, error: { ...error, message: toWellFormed(error.message) } },
+  };
 }
 
 /** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */

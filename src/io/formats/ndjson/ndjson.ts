@@ -6,13 +6,19 @@ import { itemRow, type Row } from "../../../core/row.js";
 import { type ColumnFlags, findColumns, recognisedKind } from "../columns/find-columns.js";
 import { isListPath, matchColumn } from "../columns/name-columns.js";
 import type { SampledColumn } from "../columns/rate-columns.js";
-import { contentLines, flatMapLists, type Line, limits, mapLists } from "../reading/lines.js";
+import {
+  contentLines,
+  flatMapLists,
+  type Line,
+  limits,
+  mapLists,
+  type TextBytes,
+} from "../reading/lines.js";
 import { isLong, Sample } from "../reading/sample.js";
 import type {
   FormatReading,
   InputReading,
   ReadableFormat,
-  Reading,
   ReadOptions,
   SourceLayout,
   WritableFormat,
@@ -27,11 +33,12 @@ export const ndjson: ReadableFormat & WritableFormat = {
   records: ndjsonRecords,
 };
 
-async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<FormatReading> {
-  const comment = settled?.reading.comment ?? options.comment;
+async function read(bytes: TextBytes, options: ReadOptions): Promise<FormatReading> {
+  const { startAt } = options;
+  const comment = startAt?.reading.comment ?? options.comment;
   const lines = contentLines(bytes, (text) => comment !== null && text.startsWith(comment));
   const sample = new Sample(mapLists(lines, parseLine));
-  const found = settled ?? (await findLayout(bytes.name, sample, { ...options, comment }));
+  const found = startAt ?? (await findLayout(bytes.name, sample, { ...options, comment }));
   const { columns, reading } = found;
   const toRows = rowMaker(columns, reading);
   return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
@@ -55,10 +62,9 @@ function rowMaker(
       // A record without a value has a row, too.
       return (values.length === 0 ? [""] : values).map((value) => ({ name, value }));
     });
-    const rows: Row[] = [];
-    for (const [index, { name, value }] of found.entries()) {
+    return found.map(({ name, value }, index) => {
       const item = itemTextOf(value);
-      rows.push({
+      return {
         number: ++number,
         cells,
         extra,
@@ -69,9 +75,8 @@ function rowMaker(
         fault: null,
         size: index === 0 ? line.size : 0,
         ...(items.length > 1 && { column: name }),
-      });
-    }
-    return rows;
+      };
+    });
   };
 }
 
@@ -131,16 +136,16 @@ async function findLayout(
 /** All paths to values in the first objects, in order of appearance. */
 function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
-  objects.forEach((object, row) => {
-    eachLeaf(object, "", (path, parent, value) => {
-      if (paths.size >= mostPaths && !paths.has(path)) return;
+  for (const [row, object] of objects.entries()) {
+    for (const [path, parent, value] of leavesIn(object)) {
+      if (paths.size >= mostPaths && !paths.has(path)) continue;
       const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
       // A list is represented by a text with an item.
       const isRead = isListPath(path) && recogniseItem(column.cells[row] ?? "").item !== null;
       if (!isRead) column.cells[row] = itemTextOf(value);
       paths.set(path, column);
-    });
-  });
+    }
+  }
   const found = [...paths];
   const plain = found.filter(([path]) => !isListPath(path));
   const lists = found.filter(([path]) => isListPath(path));
@@ -247,42 +252,39 @@ const deepest = 8;
 /** The texts in an object by path, such as `ip`, `ips[]` and `observables[].value`. */
 export function leavesOf(json: string): ReadonlyMap<string, readonly string[]> {
   const leaves = new Map<string, string[]>();
-  eachLeaf(JSON.parse(json) as JsonObject, "", (path, _, value) => {
+  for (const [path, , value] of leavesIn(JSON.parse(json) as JsonObject)) {
     const text = itemTextOf(value);
-    if (text === null || text === "") return;
+    if (text === null || text === "") continue;
     const texts = leaves.get(path);
     if (texts === undefined) leaves.set(path, [text]);
     else texts.push(text);
-  });
+  }
   return leaves;
 }
 
 /**
- * Calls `found` with each value that is no object, and with each text in a list of several values or
- * of objects: the path of a list ends in `[]`.
+ * Each value that is no object, and each text in a list of several values or of objects: the path of
+ * a list ends in `[]`.
  */
-function eachLeaf(
+function* leavesIn(
   object: JsonObject,
-  parent: string,
-  found: (path: string, parent: string, value: unknown) => void,
+  parent = "",
   depth = 1,
-): void {
+): Generator<readonly [path: string, parent: string, value: unknown]> {
   if (depth > deepest) return;
   for (const [name, value] of Object.entries(object)) {
     // A dot in a name would be read as a path separator.
     if (parent !== "" && name.includes(".")) continue;
     const path = parent + name;
     const member = asObject(value);
-    if (member !== null) {
-      eachLeaf(member, `${path}.`, found, depth + 1);
-      continue;
-    }
-    found(path, parent, value);
-    if (!Array.isArray(value)) continue;
-    for (const element of value as readonly unknown[]) {
+    if (member !== null) yield* leavesIn(member, `${path}.`, depth + 1);
+    else yield [path, parent, value];
+    const elements: readonly unknown[] = Array.isArray(value) ? value : [];
+    for (const element of elements) {
       const listed = asObject(element);
-      if (listed !== null) eachLeaf(listed, `${path}[].`, found, depth + 1);
-      else if (value.length > 1 && typeof element === "string") found(`${path}[]`, parent, element);
+      if (listed !== null) yield* leavesIn(listed, `${path}[].`, depth + 1);
+      else if (elements.length > 1 && typeof element === "string")
+        yield [`${path}[]`, parent, element];
     }
   }
 }

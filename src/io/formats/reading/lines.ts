@@ -9,6 +9,8 @@ export interface TextBytes {
   readonly name: string;
   readonly chunks: AsyncGenerator<Buffer>;
   readonly lineEnd: LineEnd;
+  /** Those about the input as a whole, to be extended. */
+  readonly warnings: string[];
 }
 
 export interface Line {
@@ -58,12 +60,12 @@ export async function* contentLines(
   if (last.length > 0) yield last;
 }
 
-/** A value that was taken out of an iterator, and the rest. */
+/** Values that were taken out of an iterator, and the rest. */
 export async function* continued<T>(
-  first: IteratorResult<T> | null,
+  first: readonly T[],
   rest: AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  if (first !== null && first.done !== true) yield first.value;
+  yield* first;
   yield* rest;
 }
 

@@ -11,8 +11,7 @@ export async function peek(
     if (step.done === true) break;
     head = head.length === 0 ? step.value : Buffer.concat([head, step.value]);
   }
-  const first = head.length === 0 ? null : { done: false, value: head };
-  return { head, chunks: continued(first, chunks) };
+  return { head, chunks: continued(head.length === 0 ? [] : [head], chunks) };
 }
 
 /** The first entries of batches, which are read again afterwards. */
@@ -37,8 +36,7 @@ export class Sample<T> {
   /** Replays everything except the first `skipped` entries, then continues. */
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
     let left = skipped;
-    const read = { done: false, value: this.read.splice(0) };
-    for await (const batch of continued<readonly T[]>(read, this.#batches)) {
+    for await (const batch of continued<readonly T[]>([this.read.splice(0)], this.#batches)) {
       yield left === 0 ? batch : batch.slice(left);
       left = Math.max(0, left - batch.length);
     }

@@ -10,8 +10,14 @@ import { timeText } from "../../../core/clock.js";
 import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { decimalType, type InputType, type StoredType } from "../../formats/column-types.js";
-import { decimalText, floatText, numberText } from "../../formats/number-text.js";
+import {
+  decimalText,
+  decimalType,
+  floatText,
+  type InputType,
+  numberText,
+  type StoredType,
+} from "../../formats/column-types.js";
 import type { CopiedRow } from "../../input/table-input.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));

@@ -7,13 +7,8 @@ import { recogniseItem } from "../../../core/item/recognise.js";
 import { memberTexts, objectText } from "../../../core/json-members.js";
 import type { EnrichedRow } from "../../../core/row.js";
 import { counted } from "../../../core/wording/quantity.js";
-import {
-  columnName,
-  matchColumn,
-  othersNotice,
-  shownColumns,
-  unknownColumn,
-} from "../../../io/formats/columns/name-columns.js";
+import { columnName, namedColumn, shownColumns } from "../../../io/formats/columns/name-columns.js";
+import { othersNotice } from "../../../io/formats/columns/find-columns.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, sniffFormat } from "../../../io/input/open-source.js";
 import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
@@ -57,11 +52,9 @@ function chosenColumns(
   names: readonly string[] | undefined,
 ) {
   if (names === undefined) return { columns, types, only: (row: EnrichedRow) => row };
-  const places = names.map((wanted) => {
-    const place = matchColumn(columns, wanted);
-    if (place !== null) return place;
-    throw unknownColumn("the input", columns, { flag: "--input-columns", wanted });
-  });
+  const places = names.map((wanted) =>
+    namedColumn("the input", columns, { flag: "--input-columns", wanted }),
+  );
   const chosen = <T>(values: readonly T[]): readonly T[] =>
     places.map(({ index }) => values[index]!);
   const members = new Set(places.map(({ name }) => name));
@@ -156,19 +149,8 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
       const sniffed = await sniff(startAt);
       const format = startAt?.reading.format ?? sniffed.format;
       refuseDelimiter(input, settings, format);
-      const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      return openSource(sniffed.input, {
-        ...settings,
-        ...stored,
-        header: settings.header ?? null,
-        itemColumn: settings.itemColumn ?? null,
-        kindColumn: settings.kindColumn ?? null,
-        format,
-        guessed,
-        comment,
-        startAt,
-      });
+      return openSource(sniffed.input, { ...settings, ...stored, format, comment, startAt });
     },
   };
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   type ColumnProblem,
-  matchColumn,
   noItemColumn,
   othersNotice,
+} from "../../../../src/io/formats/columns/find-columns.js";
+import {
+  matchColumn,
   unknownColumn,
   warnOfDuplicateName,
 } from "../../../../src/io/formats/columns/name-columns.js";

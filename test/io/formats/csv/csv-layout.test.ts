@@ -3,7 +3,7 @@ import type { SourceOptions } from "../../../../src/io/input/types.js";
 import { piped, readSource, positionIn } from "../../input/sources/sources-reading.js";
 
 /** Options without any flag, for an input whose name tells the format. */
-const noFlags = { guessed: true, header: null, itemColumn: null } as const;
+const noFlags = { from: undefined, header: undefined, itemColumn: undefined } as const;
 
 async function read(content: string, options: Partial<SourceOptions> = {}) {
   const { source, rows } = await readSource("csv", piped(content), { ...noFlags, ...options });
@@ -47,9 +47,9 @@ describe("a CSV input without flags", () => {
   });
 
   it("only tries commas and semicolons with --from csv", async () => {
-    const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
+    const semicolons = await read("ip;n\n192.0.2.1;1\n", { from: "csv" });
     expect(semicolons.items).toEqual(["192.0.2.1"]);
-    await expect(read("ip\tn\n192.0.2.1\t1\n", { guessed: false })).rejects.toMatchObject({
+    await expect(read("ip\tn\n192.0.2.1\t1\n", { from: "csv" })).rejects.toMatchObject({
       code: "column_not_found",
     });
   });
@@ -101,7 +101,7 @@ describe("flags", () => {
   });
 });
 
-it.each([null, "data"])(
+it.each([undefined, "data"])(
   "a column of kind names next to the item is used, with --item-column %s",
   async (itemColumn) => {
     const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";

@@ -4,7 +4,7 @@ import { piped, plainRow, positionIn, readSource } from "../../input/sources/sou
 import { sniffFormat } from "../../../../src/io/input/open-source.js";
 import { Readable } from "node:stream";
 
-const noFlags = { guessed: true, header: null, itemColumn: null } as const;
+const noFlags = { from: undefined, header: undefined, itemColumn: undefined } as const;
 
 async function read(content: string, options: object = {}) {
   const { source, rows } = await readSource("csv", piped(content), { ...noFlags, ...options });

@@ -165,7 +165,7 @@ it.each([
 });
 
 describe("an NDJSON input without flags", () => {
-  const read = async (content: string, itemColumn: string | null = null) => {
+  const read = async (content: string, itemColumn?: string) => {
     const { source, rows } = await readSource("ndjson", piped(content), { itemColumn });
     return { reading: source.reading, items: rows.map((row) => row.itemText), rows };
   };

@@ -10,8 +10,7 @@ import {
   joinedText,
   memberTexts,
 } from "../../../../src/core/json-members.js";
-import type { StoredType } from "../../../../src/io/formats/column-types.js";
-import { decimalText } from "../../../../src/io/formats/number-text.js";
+import { decimalText, type StoredType } from "../../../../src/io/formats/column-types.js";
 import { parseInput } from "../../../../src/io/output/registry.js";
 import { plainEscapes } from "../../../../src/io/output/stage.js";
 import { anyText } from "../../../helpers/any-text.js";

@@ -16,11 +16,9 @@ import type {
 /** Options that leave nothing to detect; tests of detection set their own. */
 const plainOptions: Omit<SourceOptions, "format"> = {
   gzip: false,
-  guessed: false,
   header: true,
   comment: null,
   itemColumn: "item",
-  kindColumn: null,
   startAt: null,
 };
 
@@ -53,7 +51,7 @@ export async function openSource(
   input: AnyInput,
   options: Partial<SourceOptions> = {},
 ): Promise<OpenedSource> {
-  return open(input, { ...plainOptions, format, ...options });
+  return open(input, { ...plainOptions, from: format, format, ...options });
 }
 
 /** Everything a source returns. */
