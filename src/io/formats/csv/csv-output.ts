@@ -6,33 +6,22 @@ import { addedColumnNames } from "../columns/name-columns.js";
 import { joinedEntries } from "../column-types.js";
 import { RecordSplitter } from "../reading/lines.js";
 import { type Delimiter, scanCells } from "../reading/sample.js";
-import type {
-  Encoder,
-  EncoderOptions,
-  RecordFormat,
-  RecordLayout,
-  WritableFormat,
-} from "../types.js";
+import type { Encoder, EncoderOptions, RecordLayout, WritableFormat } from "../types.js";
 
-/** How rows with this delimiter are written and read back. */
+/** How rows with this delimiter are written and read back. The last columns must be repute's. */
 export function csvOutput(delimiter: Delimiter) {
   return {
     write: (options) => csvEncoder(delimiter, options),
     keepsReceived: () => false,
-    records: csvRecords(delimiter),
-  } satisfies Omit<WritableFormat, "extensions">;
-}
-
-/** Reads rows of an existing output. Its last columns must be repute's. */
-function csvRecords(delimiter: Delimiter): RecordFormat {
-  return {
-    header: true,
-    split: () => new RecordSplitter({ quoting: true }),
-    layout(header, prefix) {
-      const own = delimiterOf(header, prefix) ?? delimiter;
-      return layoutOf(cellsOf(header, own), own, prefix);
+    records: {
+      header: true,
+      split: () => new RecordSplitter({ quoting: true }),
+      layout(header, prefix) {
+        const own = delimiterOf(header, prefix) ?? delimiter;
+        return layoutOf(cellsOf(header, own), own, prefix);
+      },
     },
-  };
+  } satisfies Omit<WritableFormat, "extensions">;
 }
 
 /** The delimiter of an output: the character before our last column. */

@@ -95,8 +95,8 @@ class RecordReader {
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-      on_record: (cells: string[]) => this.#take(cells),
     });
+    this.#parser.push = (cells: string[] | null) => this.#take(cells);
     // Errors arrive through callbacks, but the event must have a listener.
     this.#parser.on("error", () => {});
   }
@@ -105,7 +105,8 @@ class RecordReader {
    * Takes a record before the stream queues it: the queue costs a promise for each, and by then `info`
    * no longer says where the record ended.
    */
-  #take(cells: string[]): null {
+  #take(cells: string[] | null): boolean {
+    if (cells === null) return false;
     const info: { readonly bytes: number; records: number } = this.#parser.info;
     this.#records.push({ cells, size: info.bytes - this.#end });
     this.#end = info.bytes;
@@ -113,7 +114,7 @@ class RecordReader {
     // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
     // first.
     info.records = 0;
-    return null;
+    return true;
   }
 
   async read(chunk: Buffer | null): Promise<readonly CsvRecord[]> {
