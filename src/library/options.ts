@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
-import { sourceOptions } from "../io/input/source-options.js";
+import { sourceOptions } from "../io/formats/source-options.js";
 import { lookupOptions } from "../client/lookup/options.js";
 import { sinkOptions } from "../io/output/options.js";
 import { runOptions } from "../jobs/enrich/options.js";

@@ -1,7 +1,7 @@
 import type { Session } from "../../client/session/session.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { defineCommand, quotaCode } from "../command.js";
 import { caseCallGroups, printAnswer, withSession } from "../sessions.js";
 import { cliOptions } from "../options/cli-options.js";

@@ -1,6 +1,6 @@
 import { caseOptions, opsOptions } from "../../client/api/options.js";
 import { redactAddress } from "../../core/redaction.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { type GivenSetting, optionSpecs } from "../options/settings.js";

@@ -9,7 +9,7 @@ import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { listInputs, skippedNotices } from "../../io/input/list-inputs.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
 import { checkOutput, checkOutputName } from "../../jobs/enrich/destination/choose-output.js";

@@ -10,7 +10,7 @@ import { MemoryStore } from "../../client/store/store.js";
 import { raceAbort } from "../../core/abort.js";
 import { EarlyEndError, ReputeError } from "../../core/errors.js";
 import { option, wholeNumber } from "../../core/options.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { type Finding, unasked } from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { loadDriver } from "../../core/load-driver.js";

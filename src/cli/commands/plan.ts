@@ -2,7 +2,7 @@ import { apiOptions } from "../../client/api/options.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
 import type { Plan } from "../../jobs/plan/plan.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { runOptions } from "../../jobs/enrich/options.js";
 import { chooseAddress, lookupGroups } from "../sessions.js";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";

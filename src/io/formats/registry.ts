@@ -11,7 +11,7 @@ import {
   type WritableFormat,
 } from "./types.js";
 import { withoutFailed } from "../../core/files/output-names.js";
-import { sourceOptions } from "../input/source-options.js";
+import { sourceOptions } from "./source-options.js";
 
 export const formats = {
   csv,

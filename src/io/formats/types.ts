@@ -3,7 +3,7 @@ import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import type { SourceSettings } from "../input/source-options.js";
+import type { SourceSettings } from "./source-options.js";
 import type { InputType } from "./column-types.js";
 import type { TextBytes, RecordSplitter } from "./reading/lines.js";
 import type { Delimiter } from "./reading/sample.js";

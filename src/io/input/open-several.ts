@@ -4,7 +4,7 @@ import type { Row } from "../../core/row.js";
 import { columnName, matchColumn } from "../formats/columns/name-columns.js";
 import { flatten } from "../formats/ndjson/ndjson.js";
 import type { InputReading, ItemColumn } from "../formats/types.js";
-import type { SourceSettings } from "./source-options.js";
+import type { SourceSettings } from "../formats/source-options.js";
 import { mustHaveMarks } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
 import { verifyFile } from "./open-input.js";

@@ -6,7 +6,7 @@ import { tlpFault, type TlpMark } from "../../core/exclusions/tlp.js";
 import { matchColumn, namedColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists } from "../formats/reading/lines.js";
-import type { SourceSettings } from "./source-options.js";
+import type { SourceSettings } from "../formats/source-options.js";
 import type { ColumnPlace, FormatReading, ReadOptions, SourceLayout } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */

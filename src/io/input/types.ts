@@ -3,7 +3,7 @@ import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/column-types.js";
 import type { TextBytes } from "../formats/reading/lines.js";
-import type { SourceSettings } from "./source-options.js";
+import type { SourceSettings } from "../formats/source-options.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { ReadOptions, SourceLayout } from "../formats/types.js";
 

@@ -5,7 +5,7 @@ import { lookupOptions } from "../../client/lookup/options.js";
 import { sinkOptions, tableOptions, writingOptions } from "../../io/output/options.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { sourceOptions } from "../../io/input/source-options.js";
+import { sourceOptions } from "../../io/formats/source-options.js";
 import { failOn, rowLimit } from "./failure-limits.js";
 
 /** When a run continues, and when it ends. */

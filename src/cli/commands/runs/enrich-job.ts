@@ -10,7 +10,7 @@ import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../.
 import type { FolderSettings } from "../../../io/input/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
 import { statePath } from "../../../jobs/enrich/state/state-folder.js";
-import { sourceOptions } from "../../../io/input/source-options.js";
+import { sourceOptions } from "../../../io/formats/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
 import { userStateFolder } from "../../../core/files/folders.js";
 import { lookupOptions } from "../../../client/lookup/options.js";

@@ -6,7 +6,7 @@ import {
   sinkOptions,
   tableOptions,
 } from "../../../io/output/options.js";
-import { sourceOptions } from "../../../io/input/source-options.js";
+import { sourceOptions } from "../../../io/formats/source-options.js";
 import { defineCommand } from "../../command.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
 import { withSession } from "../../sessions.js";
