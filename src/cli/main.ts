@@ -24,7 +24,7 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
     // Exit at once: nothing may happen between the last steps and the exit.
     process.exit();
   }
-  // After a signal, do not wait for pipes that may never end. Everything durable is on disk.
+  // After a signal, do not wait for a pipe that may never drain. What a resume needs is on disk.
   if (isInterrupted(code)) process.exit();
 }
 

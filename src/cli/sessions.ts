@@ -22,8 +22,8 @@ type SessionCall = Pick<
 
 /**
  * Calls `use` with a session of the service, and closes it afterwards. With `--local`, the embedded
- * service runs meanwhile on a free loopback port. It accepts the credential of a file named by a flag,
- * else a sample credential: one from a variable or config file may belong to a real service.
+ * service runs meanwhile on a free loopback port. It accepts the key in a file named by a flag, else a
+ * sample key. Variables and config files are ignored: their keys may belong to a real service.
  *
  * @throws UsageError if an address or a credential is missing, before anything is started
  */
@@ -45,7 +45,7 @@ export function withSession<T>(
   });
 }
 
-/** Prints what a service answers: a record, or with columns a list of records. */
+/** Prints an answer: one record, or a list of them if columns are given. */
 export function printAnswer<T extends object>(
   service: ServiceName,
   call: SessionCall & OutputCall,

@@ -1,3 +1,5 @@
+import { endpoints } from "./endpoints/endpoints.js";
+
 /** Answers of the embedded service, which say nothing about the items: from its dataset, or invented. */
 export type MadeUp = "sample" | "invented";
 
@@ -32,9 +34,9 @@ export const findingStatuses = ["complete", "partial", "invalid", "unsupported",
 
 export type FindingStatus = (typeof findingStatuses)[number];
 
-export const lookupEndpoints = ["query", "quick-check"] as const;
+export type LookupEndpoint = keyof typeof endpoints;
 
-export type LookupEndpoint = (typeof lookupEndpoints)[number];
+export const lookupEndpoints = Object.keys(endpoints) as readonly LookupEndpoint[];
 
 /** Name of an endpoint's member in JSON, such as `quick_check`. */
 export function memberOf(endpoint: LookupEndpoint): string {

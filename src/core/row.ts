@@ -140,6 +140,13 @@ export function nestedFacts(
   return facts;
 }
 
+/** The same without the answers of the service. */
+export function ownFacts(item: Item | null, finding: Finding): Record<string, unknown> {
+  const facts = nestedFacts(item, finding);
+  for (const { member } of slots) delete facts[member];
+  return facts;
+}
+
 /** The result of the first answer, with all digits of its numbers where its text was kept. */
 export function exactResult(finding: Finding): object | null {
   const answer = firstAnswer(finding);

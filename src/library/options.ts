@@ -14,8 +14,8 @@ import { didYouMean } from "../core/wording/did-you-mean.js";
 
 const secret = z.string().min(1).optional();
 
-/** Callbacks, signals and shared objects: their types say what they are. */
-function having<T>(member: string, what: string): z.ZodType<T, T> {
+/** An object or a function with this method. */
+function withMethod<T>(member: string, what: string): z.ZodType<T, T> {
   return z.custom<T>(
     (value) =>
       (typeof value === "object" || typeof value === "function") &&
@@ -25,7 +25,7 @@ function having<T>(member: string, what: string): z.ZodType<T, T> {
   );
 }
 
-/** What a caller may give. Shapes are classes, whose declarations keep the comments of members. */
+/** What a caller may pass. Shapes are classes: their declarations keep the comments of members. */
 type InputOf<Shape> = { readonly [Key in keyof Shape]?: z.input<Shape[Key]> };
 
 class ClientShape {
@@ -35,7 +35,7 @@ class ClientShape {
   readonly apiKey = secret;
   /**
    * Answer from the embedded service and its sample dataset, started with the first call and stopped
-   * by `close()`. Excludes the addresses. @default false
+   * by `close()`. Not with an address. @default false
    */
   readonly local = z.boolean().default(false);
   /** With `local`: seed of invented answers for every item that the sample dataset doesn't list. */
@@ -53,9 +53,9 @@ class ClientShape {
   /** Folder that counts quotas across processes; null counts them in memory. @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute` */
   readonly stateFolder = z.string().min(1).nullable().optional();
   /** Time, for tests. Default: the machine's own. */
-  readonly clock = having<Clock>("monotonic", "a clock").optional();
+  readonly clock = withMethod<Clock>("monotonic", "a clock").optional();
   /** Receives what a person should know: an unusable cache, an outage. Default: dropped. */
-  readonly onWarning = having<(message: string) => void>("call", "a function").optional();
+  readonly onWarning = withMethod<(message: string) => void>("call", "a function").optional();
 }
 
 const ofLookup = lookupOptions.shape;
@@ -73,9 +73,12 @@ const { output: _output, tagIps: _tagIps, ...ofSink } = sinkOptions.shape;
 
 class FileShape {
   /** Aborting it ends the run cleanly and resumable; `enrichFile` rejects with its reason. */
-  readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
+  readonly signal = withMethod<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
   /** Receives choices a person may want to check: the column with the items. Default: dropped. */
-  readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
+  readonly onNotice = withMethod<NonNullable<EnrichJob["onNotice"]>>(
+    "call",
+    "a function",
+  ).optional();
 }
 
 /**
@@ -88,7 +91,7 @@ class LookupShape {
   /** Read the text as this kind first, before detection. Default: detected. */
   readonly kind = z.enum(itemKinds).nullish();
   /** Aborting it rejects with the signal's reason and cancels open requests. */
-  readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
+  readonly signal = withMethod<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
 }
 
 /** Options of one lookup or one stream of lookups. */
@@ -96,17 +99,17 @@ export type LookupCall = InputOf<LookupShape>;
 
 const path = z.string().min(1);
 
-/** What the options of each method may be, and the ends of `enrichFile`. */
+/** The options of each method, and the input and output of `enrichFile`. */
 export const schemas = {
   client: z.strictObject(new ClientShape()).extend(ofLookup),
   lookup: z.strictObject(new LookupShape()),
   file: z.strictObject(new FileShape()).extend({ ...ofSource, ...ofRun, ...ofSink }),
   ends: z.strictObject({
     input: z.union(
-      [path, z.array(path).min(1), having("pipe", "")],
+      [path, z.array(path).min(1), withMethod("pipe", "")],
       "must be a path, a list of paths or a readable stream",
     ),
-    output: z.union([path, having("write", "")], "must be a path or a writable stream"),
+    output: z.union([path, withMethod("write", "")], "must be a path or a writable stream"),
   }),
 };
 

@@ -24,7 +24,7 @@ export type FireWebhook = (
   transition: CaseTransition,
 ) => Promise<FiredCall>;
 
-/** The cases with their states, the webhook settings, and the playbook that connects them. */
+/** The cases, the webhooks, and the transitions that fire them. */
 export class Cases {
   readonly byId: Map<string, Case>;
   readonly webhooks: Map<string, DatasetRecord<"webhooks">>;

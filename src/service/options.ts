@@ -12,7 +12,7 @@ const seedLimit = 2 ** 32 - 1;
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
     description:
-      "Address to listen on. Requests whose Host header has another name than it or localhost get 421; on 0.0.0.0 or ::, this machine's name is accepted",
+      "Address to listen on. Requests get 421 if their Host header has a name other than this address or localhost; with 0.0.0.0 or ::, this machine's name is accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {

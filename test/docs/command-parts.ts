@@ -94,7 +94,7 @@ function sharedRow(meanings: readonly SharedFlag[]): OptionRow {
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {
-  const { name, summary, operands = [] } = command;
+  const { name, summary, operands } = command;
   const specs = optionSections(command).flatMap(([, specs]) => specs);
   const own = specs.filter((spec) => !shared.has(meaningOf(spec)));
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));

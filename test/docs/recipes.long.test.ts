@@ -62,12 +62,8 @@ export const history = {
 async function addEndpoint(): Promise<void> {
   await copy.create("core/endpoints/history", history);
   await copy.change("core/endpoints/endpoints", [
-    "export const endpoints = { query,",
-    'import { history } from "./history.js";\nexport const endpoints = { history, query,',
-  ]);
-  await copy.change("core/finding", [
-    '= ["query", "quick-check"]',
-    '= ["query", "quick-check", "history"]',
+    'export const endpoints = { query, "quick-check": quickCheck',
+    'import { history } from "./history.js";\nexport const endpoints = { query, "quick-check": quickCheck, history',
   ]);
 }
 
@@ -88,7 +84,7 @@ async function addFlag(): Promise<void> {
 
 const verdictsFormat = `
 import { verdictOf } from "../../core/verdict.js";
-import { linesEncoder } from "./lines-encoder.js";
+import { linesEncoder } from "./ndjson/ndjson-output.js";
 
 export const verdicts = {
   extensions: ["verdicts"],

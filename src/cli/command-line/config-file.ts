@@ -137,7 +137,8 @@ export async function readSettings(
     (key) => flags.get(key) ?? ofEnvironment.get(key),
   );
   const readsFile = "config" in command.options.shape;
-  const path = readsFile ? String(named?.value ?? findConfigFile(env) ?? "") : "";
+  const file = named?.value ?? findConfigFile(env);
+  const path = readsFile && typeof file === "string" ? file : "";
   // The environment and the file may hold settings of other commands, too.
   const needsOthers = path !== "" || unknownVariables(env, own).length > 0;
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
@@ -145,8 +146,8 @@ export async function readSettings(
   const levels = [flags, ofEnvironment];
   let unread: unknown = null;
   if (path !== "") {
-    const file = settingsFromFile(path, known, profile, signal);
-    levels.push(...(await file.catch((error: unknown) => ((unread = error), []))));
+    const read = settingsFromFile(path, known, profile, signal);
+    levels.push(...(await read.catch((error: unknown) => ((unread = error), []))));
   } else if (readsFile && profile) {
     unread = new UsageError("profile_without_config", `${profile.name} needs a config file`, {
       hint: "write ~/.config/repute/config.yaml, or name a file with --config",

@@ -13,11 +13,11 @@ interface CommandLine {
   readonly args: readonly string[];
   readonly command: Command | null;
   readonly operands: readonly string[];
-  /** The flags that can be read. */
+  /** The well-formed flags, by setting. */
   readonly flags: GivenSettings;
-  /** What to print instead of running the command; help without a topic is that of the program. */
+  /** What to print instead of running the command. `helpOn: null` is the help of the program. */
   readonly asks: "version" | { readonly helpOn: Command | CommandGroup | null } | null;
-  /** The first fault: an unknown command or flag, or a flag given twice or without its value. */
+  /** The first fault, such as an unknown command or flag, or a flag given twice or without its value. */
   readonly fault: UsageError | null;
 }
 
@@ -92,7 +92,7 @@ function explained(fault: string, args: readonly string[], command: Command): Us
   });
 }
 
-/** Refuses `--switch=VALUE`: yargs reads any value but true as false. */
+/** Refuses a value other than true or false for a switch: yargs would read it as false. */
 function checkedSwitch(spec: OptionSpec, value: unknown, args: readonly string[]): unknown {
   const { flag } = spec;
   const typed = args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);

@@ -17,7 +17,7 @@ class LineFault extends Error {}
 export function parseByYargs(args: readonly string[], command: Command | null) {
   const parser = withFlags(plain(), command, ({ flag }) => flag);
   parser.strictOptions().fail((message) => {
-    // The schemas say more about wrong values.
+    // The schemas describe wrong values better.
     if (!message.startsWith("Invalid values")) throw new LineFault(message);
   });
   let fault: string | null = null;
@@ -34,7 +34,7 @@ export function parseByYargs(args: readonly string[], command: Command | null) {
 
 type ParsedArgv = Awaited<Argv["argv"]>;
 
-/** Completions of the last word, if the line is one of these commands. zsh and fish get descriptions. */
+/** Completions of the last word among these commands and their flags. zsh and fish get descriptions. */
 function candidates(words: readonly string[], commands: readonly Command[]): readonly string[] {
   let found = "";
   const parser = program(commands, (spec) => writtenFlag(spec).split(" ")[0]!.slice(2));
@@ -111,7 +111,7 @@ function withFlags(
     parser.option(keyOf(spec), flagOf(spec));
   }
   return parser
-    .option("help", { type: "boolean", alias: "h", describe: "Explain everything" })
+    .option("help", { type: "boolean", alias: "h", describe: "Print help and exit" })
     .option("version", { type: "boolean", alias: ["V", "v"], hidden: true });
 }
 
@@ -143,7 +143,7 @@ function plain(): Argv {
 }
 
 /**
- * Lists completions for the end of a command line, one candidate a line: commands, flags, values of
+ * Lists completions for the end of a command line, one per line: commands, flags, values of
  * a flag; none where a file is expected. For zsh and fish, each has its description.
  *
  * @param words from the program's name to the word under the cursor, which may be empty

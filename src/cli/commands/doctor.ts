@@ -110,7 +110,7 @@ async function printSettings(
   );
 }
 
-/** What applies when nothing is given, where the schema doesn't say. */
+/** The value in force for a setting that is not given; the schema does not know all. */
 function defaultOf({ settings, configFile }: DoctorCall, key: string, text: string | null) {
   if (key === "config") return configFile;
   if (key === "concurrency") return String(openRequests(settings));
@@ -179,12 +179,12 @@ async function checkAll(call: DoctorCall, report: (check: Check) => Promise<void
     });
   } catch (error) {
     context.signal.throwIfAborted();
-    // Nothing was started.
+    // The session did not open, for example because no address is set.
     await report(failed(checkOf(String((error as Partial<ReputeError>).code)))(error));
   }
 }
 
-/** @throws the error itself unless it explains what to do */
+/** @throws the error itself unless it is a ReputeError */
 function failed(check: string): (error: unknown) => Check {
   return (error) => {
     if (error instanceof ReputeError) return [check, "fail", error.message, error.hint];
@@ -192,10 +192,11 @@ function failed(check: string): (error: unknown) => Check {
   };
 }
 
-/** Without connecting to a database: a run checks all that it writes to before its first request. */
+/** Checks where the output goes, without connecting to a database: a run does that before it asks. */
 async function outputFinding(settings: DoctorCall["settings"]): Promise<Finding> {
   const { output: own, run } = inGroups(settings);
   const { upload } = await chooseOutput({ ...own, ...run }, async () => "csv", []);
+  // Choosing an object makes a local folder.
   upload?.cleanEmpty();
   const { file, object, name, isTable } = own.output;
   if (isTable) return ["ok", `${name}: a run checks the table before its first request`];
@@ -238,7 +239,7 @@ function addressFinding({ url, embedded }: ServiceAccess): Finding {
   return ["warn", `${url} does not end in /beta`, `try ${url.replace(/\/+$/, "")}/beta`];
 }
 
-/** Looks one item up, within the pace and the quotas of every other command, and ends at the first answer. */
+/** Looks up one item under the pace and quotas of all commands, and stops at the first answer. */
 async function ask({ context }: DoctorCall, session: Session) {
   const ended = new AbortController();
   const signal = AbortSignal.any([context.signal, ended.signal]);
@@ -256,7 +257,7 @@ async function ask({ context }: DoctorCall, session: Session) {
     onAttempt: (attempt) => (report = attempt),
     onEarlyEnd: (reason) => ended.abort(reason),
   });
-  // An address for documentation (RFC 5737), which no network has.
+  // An address for documentation (RFC 5737): no network has it.
   const error = await lookup({ kind: "ip", value: "192.0.2.1" }, { signal }).then(
     (finding) => finding.error,
     (fault: unknown) => {
@@ -289,7 +290,7 @@ function checkOf(code: string): string {
 }
 
 function keyFinding(call: DoctorCall, { credential }: ServiceAccess): Finding {
-  if (call.settings.workers !== undefined) return ["ok", "accepted (of a worker)"];
+  if (call.settings.workers !== undefined) return ["ok", "accepted (from the workers)"];
   if (credential === null) return ["ok", "none set, none needed"];
   return ["ok", `accepted (from ${placeOf(secrets.intel, call)})`];
 }
@@ -304,7 +305,7 @@ export function time(servedMs: number, nowMs: number): Finding {
   return ["warn", `${Math.round(Math.abs(minutes))} min ${side} the service`, remedy];
 }
 
-/** Whether a folder, or the one that it would be made in, is writable and has space. */
+/** Checks that a folder, or its nearest existing parent, is writable and has space. */
 async function disk(folder: string | null): Promise<Finding> {
   if (folder === null) {
     const remedy = "set HOME, so that quotas are counted across runs";
@@ -353,7 +354,7 @@ async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
   const found = await queueState(where).catch((error: Error) => error);
   if (found instanceof ReputeError) return [failed("queue")(found)];
   if (found instanceof Error) {
-    const finding = `${faultText(found)}; runs wait for it`;
+    const finding = `${faultText(found)}; runs wait until Redis answers`;
     return [["queue", "fail", finding, "start Redis, or check the address"]];
   }
   const { shown, open, workers, rate } = found;

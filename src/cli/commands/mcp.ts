@@ -15,7 +15,7 @@ import { type Finding, unasked } from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { programInfo } from "../../core/program.js";
-import { exactResult, nestedFacts } from "../../core/row.js";
+import { exactResult, ownFacts } from "../../core/row.js";
 import { counted } from "../../core/wording/quantity.js";
 import { tlpFault } from "../../core/exclusions/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
@@ -45,7 +45,7 @@ export const mcpCommand = defineCommand({
   examples: {
     "repute mcp --local": "try it with the embedded service",
     "repute mcp --intel-url https://intel.example/beta --exclude corp.txt --max-requests 50":
-      "keep internal names here and the number of requests low; REPUTE_API_KEY holds the key",
+      "never send the names in corp.txt, make 50 requests at most; REPUTE_API_KEY holds the key",
   },
   run: async (call) => {
     let requests = 0;
@@ -194,7 +194,7 @@ function toolsOf(session: Session, call: Call, left: () => number) {
 
 function spentError({ settings }: Call): EarlyEndError {
   const most = counted(settings.maxRequests, "request");
-  const message = `this session has made its ${most} (--max-requests)`;
+  const message = `this session has reached its limit of ${most} (--max-requests)`;
   return new EarlyEndError("requests_spent", message);
 }
 
@@ -237,8 +237,8 @@ async function lookUpAll(session: Session, call: Call, { items, tlp, left }: Loo
 }
 
 /** What repute says, with the service's words apart, in `from_service`. */
-function answerOf(text: string, finding: Finding, item: Parameters<typeof nestedFacts>[0] = null) {
-  const { query: _, error, quick_check: __, ...facts } = nestedFacts(item, finding);
+function answerOf(text: string, finding: Finding, item: Parameters<typeof ownFacts>[0] = null) {
+  const { error, ...facts } = ownFacts(item, finding);
   const query = exactResult(finding);
   return {
     ...facts,

@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { columns } from "../../core/columns.js";
-import { exactResult, nestedFacts, nestedText, itemRow } from "../../core/row.js";
+import { exactResult, nestedFacts, nestedText, itemRow, ownFacts } from "../../core/row.js";
 import type { Item } from "../../core/item/item.js";
 import { oneLine } from "../../core/wording/printable.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -152,7 +152,7 @@ async function runOneOff(
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
 }
 
-/** Warns of undocumented words, and says which answers prove nothing about the service. */
+/** Warns of words that the interface does not list, and says how many addresses repute answered itself. */
 function tellCounts({ reporter }: CliContext, others: number, reserved: number): void {
   if (others > 0) reporter.warning(countedWarning(otherWords, others));
   const note = `${counted(reserved, "reserved address")} answered here, not by the service`;
@@ -255,18 +255,8 @@ function answerCell({ text, item, finding }: AnsweredItem, name: string): string
 
 /** The members of an answer's JSON line, verdict first. */
 function answerCard({ text, item, finding }: AnsweredItem): object {
-  const facts = nestedFacts(item, finding);
-  const {
-    status,
-    verdict,
-    kind,
-    missing,
-    error,
-    query: _,
-    quick_check: __,
-    item: ___,
-    ...requests
-  } = facts;
+  const facts = ownFacts(item, finding);
+  const { status, verdict, kind, missing, error, item: _, ...requests } = facts;
   const own = {
     // `none` must not read as safe.
     verdict: verdict === "none" ? "none (nothing known)" : (verdict ?? "unknown"),
@@ -275,6 +265,6 @@ function answerCard({ text, item, finding }: AnsweredItem): object {
     ...(error !== null && { error }),
     kind,
   };
-  // No member of the service's result replaces one of ours.
+  // Our members come first, and replace those of the service with the same names.
   return { ...own, ...exactResult(finding), ...own, item: item?.value ?? text, ...requests };
 }

@@ -106,7 +106,7 @@ export const reportCommand = defineCommand({
   },
 });
 
-/** Maximum changes on a terminal; a file has all. */
+/** Maximum number of changes printed as text; `-o` and `--json` write all. */
 const maxShown = 40;
 
 export const diffCommand = defineCommand({
@@ -176,10 +176,11 @@ export const diffCommand = defineCommand({
 
 function isAlarming({ changes }: OutputDiff): boolean {
   // Changes come worst first, so the first one decides.
-  for (const { change, later } of changes()) {
-    return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);
-  }
-  return false;
+  const [first] = changes();
+  return (
+    first?.change === "worse" ||
+    (first?.change === "new" && accusationIn(first.later!.verdict) !== null)
+  );
 }
 
 const titles = ["change", "kind", "item", "difference"];

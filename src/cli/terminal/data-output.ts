@@ -15,7 +15,7 @@ import { formatPath } from "../../jobs/webhooks/render.js";
 import type { CliContext } from "./cli-context.js";
 import type { TerminalStream } from "./reporter.js";
 
-/** Columns of a table: for each title, a member of a record or what makes a cell of it. */
+/** Columns of a table by title: the member to show, or a function that returns the cell. */
 type DataColumns<T> = Readonly<Record<string, keyof T | ((record: T) => string)>>;
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
@@ -114,7 +114,7 @@ const narrowest = 24;
 
 type Screen = Pick<CliContext, "stdout" | "env">;
 
-/** Columns of a terminal; without one, lines have no end. */
+/** Width in columns; infinite without a terminal, so that nothing wraps. */
 export function widthOf(stdout: TerminalStream): number {
   return stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
@@ -200,7 +200,7 @@ export class TerminalOutput extends Writable implements TerminalStream {
     return this.#terminal.columns ?? 0;
   }
 
-  /** Writes text that the caller has escaped. Nothing else may be waiting to be written. */
+  /** Writes escaped text at once. No earlier write may be pending, or this overtakes it. */
   writeEscaped(text: string): void {
     this.#terminal.write(text);
   }
@@ -219,7 +219,7 @@ export function safeOnTerminal(stream: TerminalStream): TerminalStream {
   return stream.isTTY === true ? new TerminalOutput(stream) : stream;
 }
 
-/** Writes text with the colours of `paintFor`. The caller has escaped the rest of it. */
+/** Writes text coloured by `paintFor`. The caller escapes the data in it. */
 function writePainted(stdout: TerminalStream, text: string): void {
   if (stdout instanceof TerminalOutput) stdout.writeEscaped(text);
   else stdout.write(text);
@@ -235,7 +235,7 @@ const verdictColors: ReadonlyMap<string, number> = new Map([
 const bold = 1;
 
 /**
- * Returns what colours the cells of a table: titles (`value` null) and verdicts; others stay plain.
+ * Returns a function that colours cells: titles (`value` null) and verdicts; others stay plain.
  * FORCE_COLOR overrides NO_COLOR, as in Node.js; without them, only a capable terminal gets colours.
  */
 export function paintFor({ stdout, env }: Screen): (text: string, value: string | null) => string {

@@ -21,10 +21,10 @@ type Level = "info" | "warning" | "error";
 type Status = (width: number) => string;
 
 /**
- * Time between two drawings of the line on a terminal, and between two lines elsewhere. A warning that
- * was quiet for `news` is printed again, such as that of a second outage.
+ * Time between two drawings of the line on a terminal, between two lines elsewhere, and after the last
+ * of equal warnings before the next is printed: it may be about a second outage.
  */
-const everyMs = { terminal: 250, log: 60_000, news: 60_000 };
+const everyMs = { terminal: 250, log: 60_000, warning: 60_000 };
 
 /** Prints warnings, the progress line and the summary to stderr, as text or as JSON lines. */
 export class Reporter {
@@ -53,9 +53,9 @@ export class Reporter {
 
   warning(message: string): void {
     const now = this.#clock.now();
-    const before = this.#warned.get(message) ?? -everyMs.news;
+    const before = this.#warned.get(message) ?? -everyMs.warning;
     this.#warned.set(message, now);
-    if (now - before < everyMs.news) return;
+    if (now - before < everyMs.warning) return;
     if (this.format === "json") this.log("warning", message);
     else this.print(`repute: warning: ${oneLine(message)}`);
   }
@@ -166,7 +166,7 @@ function explain(error: unknown): readonly string[] {
   ];
 }
 
-/** Of the process or the machine: any operation may reach them. */
+/** Limits of the process or the machine, which any operation can reach: no bugs of repute. */
 const limits: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
 function messageOf(error: unknown): string {

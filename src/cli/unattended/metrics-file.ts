@@ -71,7 +71,7 @@ function readLastSuccess(path: string): number | null {
   }
 }
 
-/** When a run with its file last succeeded is in seconds since 1970; null for never. */
+/** `lastSuccess`: when a run with this file last succeeded, in seconds since 1970; null for never. */
 type MeteredRun = Facts & { readonly lastSuccess: number | null } & Readonly<
     Record<"startedAt" | "now", number>
   >;
@@ -86,9 +86,9 @@ type Family = readonly [name: string, help: string, samples: readonly MetricSamp
 const one = (value: number): readonly MetricSample[] => [[{}, value]];
 
 /**
- * The metrics of a run as OpenMetrics text. All are gauges: their values are those of one run and
- * start again with the next. In OpenMetrics, samples of a counter end in `_total` but its type and
- * help do not, so that node_exporter, which reads the older text format, would lose both.
+ * The metrics of a run as OpenMetrics text. All are gauges: they describe one run and start over with
+ * the next. OpenMetrics adds `_total` to the samples of a counter but not to its TYPE and HELP, and
+ * node_exporter, which reads the older text format, would drop both.
  */
 export function metricsText(run: MeteredRun): string {
   const common = { command: run.command, output: run.output };

@@ -21,7 +21,7 @@ interface WatchedCommand {
   readonly name: string;
   readonly shownCommand: readonly string[];
   readonly context: CliContext;
-  /** What cannot be read of them is missing. */
+  /** Without those that are invalid. */
   readonly settings: WatchSettings;
 }
 
@@ -30,9 +30,9 @@ interface WatchedRun {
   readonly record?: () => AnyRecord;
   /** Folder of the state to continue from; null if there is none. */
   readonly stateFolder?: string | null;
-  /** Whether the command can be continued after an interruption, if no folder tells. */
+  /** Whether the command can be resumed, for one without a state folder. */
   readonly resumable?: () => boolean;
-  /** The JSON object goes to stdout even if the output is not a file. */
+  /** Print the JSON object to stdout even with `-o -`. */
   readonly toStdout?: boolean;
 }
 
@@ -46,8 +46,8 @@ export class RunWatch {
   readonly #metrics: ReturnType<typeof metricsFile> | null;
   #run: WatchedRun = {};
   #final: AnyRecord | null = null;
-  /** The call that told the monitor of the start. */
-  #told: Promise<void> = Promise.resolve();
+  /** The ping of the start; `end` waits for it. */
+  #startPing: Promise<void> = Promise.resolve();
   #printed = false;
 
   constructor(command: WatchedCommand) {
@@ -60,7 +60,7 @@ export class RunWatch {
   }
 
   start(): void {
-    this.#told = this.#ping("/start", null);
+    this.#startPing = this.#ping("/start", null);
     void this.#metrics?.repeat(() => this.#facts());
   }
 
@@ -76,13 +76,13 @@ export class RunWatch {
   async end(code: number, error: unknown): Promise<void> {
     const { record, ending } = this.#measure(code, error);
     // The monitor must not hear of the start after the end.
-    await this.#told;
+    await this.#startPing;
     await this.#ping(code === exitCodes.done ? "" : "/fail", JSON.stringify(record));
     // After the warnings of metrics and pings: it is the last line.
     this.#print(record, ending);
   }
 
-  /** The same without pings, right before the process exits. */
+  /** As `end`, without a ping: the process is about to exit. */
   endNow(code: number, error: unknown): void {
     const { record, ending } = this.#measure(code, error);
     this.#print(record, ending);
@@ -97,7 +97,7 @@ export class RunWatch {
     return { record, ending };
   }
 
-  /** Takes a few seconds at most. The address is a secret, so that a warning names only its host. */
+  /** Takes 4 seconds at most. The address is a secret: warnings name only its host. */
   async #ping(suffix: string, body: string | null): Promise<void> {
     const { context, settings } = this.#command;
     const { ping } = settings;
@@ -166,7 +166,7 @@ export class RunWatch {
     }
   }
 
-  /** The record of a run that has not begun, with the members of any other. */
+  /** The record of a run that has not begun: the same members, with zero counts. */
   #nothing(): AnyRecord {
     const { shownCommand: command, context, settings } = this.#command;
     const { output } = settings;

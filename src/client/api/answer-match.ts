@@ -54,7 +54,7 @@ export function itemDiffers(value: string, named: unknown): boolean {
 
 /**
  * Values in a result that the interface doesn't list, as `member=value`, and `item_differs` if it
- * names another item but is used nevertheless.
+ * names another item.
  */
 export function driftFor({ value }: Item, result: JsonObject): readonly string[] {
   const drift = driftOf(result);
@@ -70,7 +70,7 @@ const typesOf: Readonly<Record<ItemKind, readonly (typeof resultTypes)[number][]
   email: ["EMAIL"],
 };
 
-/** Longest name compared; no item is longer. */
+/** Longest `item` of a result that is compared; a longer one differs. */
 const longestNamed = 65_536;
 
 const types: ReadonlySet<unknown> = new Set(resultTypes);
@@ -119,6 +119,6 @@ function times(found: string[], prefix: string, result: JsonObject | null): void
 
 function time(found: string[], prefix: string, member: string, value: unknown): void {
   if (typeof value !== "string" || isTimestamp(value)) return;
-  // Counts without the value: different values in every answer would grow the counts without bound.
+  // Leave the value out: each distinct one would be counted on its own, without bound.
   found.push(`${prefix}${member}=not a date-time`);
 }

@@ -52,7 +52,7 @@ export class IntelClient {
   }
 
   /**
-   * Sends one query for an item. Resolves to a finding whatever the service does. Bound to the client, so
+   * Sends one query for an item. Resolves to a finding, even if the service fails. Bound to the client, so
    * it can be passed as a `Lookup`.
    *
    * @throws FatalError for 401 and 403; the signal's reason if it aborts
@@ -108,7 +108,7 @@ export class IntelClient {
    *
    * @throws ServiceError `page_repeated` if two consecutive pages are the same;
    *   SnapshotChangedError if the dataset changes despite the pin;
-   *   `RejectedError` if it rejects its own snapshot; UsageError, ServiceError, FatalError
+   *   `RejectedError` if the service rejects its own snapshot; UsageError, ServiceError, FatalError
    */
   async *iterateTagIps(
     name: string,

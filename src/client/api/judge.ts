@@ -136,9 +136,9 @@ function resultFault(
   bytes: number,
 ): string | null {
   const schema = endpoints[endpoint].schemaFor(status, result["type"]);
-  const { serviceMailBlocklist: listed = result["abusixMailBlocklist"] } = result;
-  const isSpecified = listed === result["serviceMailBlocklist"];
-  const specified = isSpecified ? result : { ...result, serviceMailBlocklist: listed };
+  const { serviceMailBlocklist: own, abusixMailBlocklist: deployed } = result;
+  const isRenamed = own === undefined && deployed !== undefined;
+  const specified = isRenamed ? { ...result, serviceMailBlocklist: deployed } : result;
   return schemaFault(schema, specified, bytes, "result");
 }
 

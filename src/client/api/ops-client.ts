@@ -82,8 +82,8 @@ export class CaseClient {
 }
 
 /**
- * Whether a 200 answer says `Authentication Failed`. An object with subscriber data is a context, where
- * the phrase is about the case itself: some cases are about failed logins.
+ * Whether a 200 answer is a refusal that says `Authentication Failed`. With subscriber data it is a
+ * context, and the phrase is about the case: some cases are about failed logins.
  */
 function saysRefused({ s: data, ...others }: CaseContext): boolean {
   if (Object.keys(data?.resolver_data ?? {}).length > 0) return false;

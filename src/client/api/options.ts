@@ -93,8 +93,8 @@ function partAfterPath(address: string): string | null {
 }
 
 /**
- * The address of a service without user name, password and query, which may be secrets. Spellings of the
- * same address share one. Anything that isn't a URL is returned unchanged.
+ * The address of a service without user name, password and query, which may be secrets. Different
+ * spellings of an address give the same text. Anything that isn't a URL is returned unchanged.
  */
 export function serviceAddress(address: string): string {
   if (!URL.canParse(address)) return address;

@@ -30,7 +30,7 @@ function text(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value.join(", ") : value).trim();
 }
 
-/** Longer windows are not smoothed: a daily quota would become one request a minute. */
+/** Longer windows are ignored: spread evenly, a quota of 1,440 a day would allow one request a minute. */
 const longestWindowMs = 60_000;
 
 /**
@@ -55,7 +55,7 @@ export function rateLimitPolicy(headers: ResponseHeaders): Rate | null {
 }
 
 /** A year in milliseconds; caps longer waits, so that their end is a valid date. */
-const longestNamedMs = 365 * 24 * 3_600_000;
+const maxWaitMs = 365 * 24 * 3_600_000;
 
 /**
  * How long the service asks to wait, in milliseconds from now; null if it doesn't.
@@ -66,6 +66,7 @@ const longestNamedMs = 365 * 24 * 3_600_000;
  */
 export function retryAfterMs(headers: ResponseHeaders, clock: Clock): number | null {
   return (
+    // A number in Retry-After is never a Unix time.
     secondsOf(first(headers["retry-after"])) ??
     waitOf(first(headers["retry-after"]), clock) ??
     waitOf(first(headers["ratelimit-reset"]), clock) ??
@@ -80,16 +81,16 @@ function secondsOf(text: string | undefined): number | null {
   return text !== undefined && number.test(text) ? bounded(Number(text) * 1000) : null;
 }
 
-/** Smaller numbers are seconds to wait; from here on, Unix times (2001 and later). */
-const firstMoment = 1e9;
+/** Smaller numbers are seconds to wait, larger ones Unix times: in milliseconds from 1000 times this on. */
+const firstUnixTime = 1e9;
 
 function waitOf(text: string | undefined, clock: Clock): number | null {
   if (text === undefined) return null;
   if (number.test(text)) {
     const seconds = Number(text);
     const ms = seconds * 1000;
-    if (seconds < firstMoment) return bounded(ms);
-    return bounded((seconds < firstMoment * 1000 ? ms : seconds) - clock.now());
+    if (seconds < firstUnixTime) return bounded(ms);
+    return bounded((seconds < firstUnixTime * 1000 ? ms : seconds) - clock.now());
   }
   // All three formats of RFC 9110 section 5.6.7 start with a day name; the third lacks a time zone.
   if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
@@ -98,7 +99,7 @@ function waitOf(text: string | undefined, clock: Clock): number | null {
 }
 
 function bounded(ms: number): number {
-  return Math.min(Math.max(ms, 0), longestNamedMs);
+  return Math.min(Math.max(ms, 0), maxWaitMs);
 }
 
 function first(value: string | string[] | undefined): string | undefined {

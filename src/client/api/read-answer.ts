@@ -78,7 +78,7 @@ export function readAnswer(answer: Answer, context: ReadContext, parse = parseJs
     const message = String(asObject(body["errors"])?.["$"]).slice(0, longestMessage);
     throw new RejectedError("rejected", message, { httpStatus: 400 });
   }
-  return { result: body["result"], text, again: envelope.again ?? once };
+  return { result: body["result"], text, again: envelope.again };
 }
 
 /**
@@ -135,7 +135,7 @@ function contentType({ headers }: Answer): string {
 }
 
 /**
- * The error of an answer without data, by its status alone.
+ * The error for an answer without data. Its status decides the code and whether to retry.
  *
  * @throws FatalError for 401 and 403: no further request can succeed
  */

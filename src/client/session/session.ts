@@ -179,14 +179,13 @@ export class Session {
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const shared = await this.pace();
-    const connections = await this.#ways(run !== undefined);
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch(service.url, run?.before);
     const isOnThread = run !== undefined && !service.embedded && settings.workers === undefined;
     const queue = isOnThread ? queueOf(this.rates, maxRequests) : 0;
     const { slots = new Slots(concurrency + queue) } = use;
     const client = this.#client({
-      ...this.#requests(connections),
+      ...this.#requests(await this.#ways(run !== undefined)),
       keyHolder: settings.workers && "the workers",
       // A later run may read cached results into its rows as received.
       asReceived: asReceived || cache !== undefined,

@@ -1,11 +1,10 @@
-import type { LookupEndpoint } from "../finding.js";
 import type { EndpointSpec } from "./endpoint.js";
 import { query } from "./query.js";
 import { quickCheck } from "./quick-check.js";
 
-/** Every lookup endpoint, for clients and embedded service. */
+/** Every lookup endpoint, by name, in the order of its columns. */
 export const endpoints = { query, "quick-check": quickCheck } as const satisfies Readonly<
-  Record<LookupEndpoint, EndpointSpec>
+  Record<string, EndpointSpec>
 >;
 
 /** `quick-check` as `quickCheck`. */

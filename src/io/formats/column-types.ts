@@ -4,9 +4,7 @@ import type { ColumnType, ColumnValue } from "../../core/column.js";
 /** A decimal number with at most 38 digits: `decimal(18,4)` has 18, 4 of them after the point. */
 type DecimalType = `decimal(${number},${number})`;
 
-/**
- * Types of stored columns: those of added columns, and those that only input columns have.
- */
+/** Types that a column is stored as: `ColumnType` for added columns, the others for input columns alone. */
 export type StoredType =
   | ColumnType
   | DecimalType
@@ -43,7 +41,7 @@ export type CellValue = string | bigint | number | boolean | readonly string[] |
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 interface ParquetLeaf {
-  // Written out, since types of the library must hold without its optional packages.
+  // Copied from hyparquet's types: ours must compile without optional packages.
   type: "BOOLEAN" | "INT32" | "INT64" | "FLOAT" | "DOUBLE" | "BYTE_ARRAY" | "FIXED_LEN_BYTE_ARRAY";
   type_length?: number;
   converted_type?: "UTF8" | "JSON" | "DATE" | "DECIMAL" | "TIMESTAMP_MICROS";
@@ -59,7 +57,7 @@ interface StoredTypeFacts {
   readonly parquet: ParquetLeaf;
   /** JSON Schema of a value in flat NDJSON. */
   readonly jsonSchema: Readonly<Record<string, unknown>>;
-  /** The cell of an input's text; undefined if the type lacks the value. */
+  /** Parses an input's text; undefined if it is not a value of this type. */
   readonly cellOf: (text: string) => CellValue | undefined;
 }
 
@@ -132,7 +130,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   },
 };
 
-/** Times of the years 1 to 9999, which every database reads. */
+/** Microseconds since 1970; undefined outside the years 1 to 9999, which every database accepts. */
 function microsOf(value: string): bigint | undefined {
   const micros = parseTimestamp(value);
   return micros === null || micros < firstMicros || micros > lastMicros ? undefined : micros;
@@ -155,8 +153,8 @@ function numberFrom(value: string): number | null {
 }
 
 /**
- * JSON text as databases store it, or undefined if a database may refuse it. Escapes of U+0000 and of
- * lone surrogates become these characters, which no output stores: they are replaced with a warning.
+ * JSON text that every database accepts; undefined for other text. The stage has already replaced what
+ * no output stores, such as U+0000.
  */
 function jsonCell(text: string): string | undefined {
   try {
@@ -181,7 +179,7 @@ export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];
 }
 
-/** Whether Parquet files have values of a type as text. */
+/** Whether Parquet has no such type, and stores its values as text. */
 export function parquetLacks(type: StoredType): boolean {
   return storedType(type).parquet === columnTypes.text.parquet && type !== "text";
 }

@@ -102,7 +102,7 @@ test("doctor asks through workers, which have the key", async () => {
     0,
     "1 connected for this service",
     "100/s, all workers together",
-    "accepted (of a worker)",
+    "accepted (from the workers)",
   ]);
   expect(found("queue")).toMatch(/^redis:\/\/127\.0\.0\.1:\d+\/0, 0 lookups waiting or open$/);
 });

@@ -98,7 +98,7 @@ export async function runEnrichJob(
     watch?.finish(whole);
     if (exported.fault !== null) throw exported.fault.error;
   }
-  // Nothing is left to resume.
+  // The last step removes what a resume would find: right before the process exits.
   (context.beforeExit ?? ((step) => step()))(lastStep);
   watch?.follow({ stateFolder: null });
   await reported;
@@ -160,7 +160,7 @@ export function explainInterruption(
     const message = `stopped early: ${error.message}; ${next}`;
     return new EarlyEndError(error.code, message, { cause: error });
   }
-  if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
+  if (kept && error instanceof FatalError && !/--re(?:sume|start)\b/.test(error.hint ?? "")) {
     const hint = error.hint === null ? next : `${error.hint}\n  ${next}`;
     return new FatalError(error.code, error.message, { cause: error, hint });
   }
@@ -170,7 +170,7 @@ export function explainInterruption(
 /**
  * The input named by the operands: a file, stdin, or several files and folders.
  *
- * @throws UsageError if there are no operands and stdin is a terminal; as `inputNamed`
+ * @throws what `inputNames` and `inputNamed` throw
  */
 export async function enrichInput(
   operands: readonly string[],
@@ -213,7 +213,7 @@ export const enrichCommand = defineCommand({
   name: "enrich",
   isJob: true,
   usage: "[input...] [-o OUT] [flags]",
-  summary: "add the reputation of its item to every row of a file",
+  summary: "look up the item in each row of a file and add its reputation",
   description: [
     "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
     "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",

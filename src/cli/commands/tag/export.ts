@@ -40,7 +40,7 @@ export const tagsExportCommand = defineCommand({
   name: "tags export",
   isJob: true,
   usage: "NAME... | --all -o DIR [flags]",
-  summary: "export the IP lists of tags as files, and what changed",
+  summary: "write the IP lists of tags, and their changes, to files",
   description: [
     "Reads the list of each tag from one snapshot, verifies it, and writes it to DIR as <group>--<name>.txt and in any other format of --formats, with files of the addresses added and removed since the previous export. DIR/index.json describes all lists.",
     "A tag that fails keeps its previous list; the others are updated. All files appear at once. An interrupted export changes nothing: repeat the command.",
@@ -85,9 +85,10 @@ export const tagsExportCommand = defineCommand({
 });
 
 /**
- * The tags that are named, or all; with `--intent` without those of other intents, and with unknown ones.
+ * The named tags, or with `--all` every tag. `--intent` drops tags of other intents; names that the
+ * service does not list stay.
  *
- * @throws FatalError if there are none, since all lists in the folder would be deleted
+ * @throws FatalError `no_tags` if `--all` finds none: an export would delete every list in the folder
  */
 async function chosenTags({ settings, operands, context }: ExportCall, client: IntelClient) {
   const { all } = settings;
@@ -128,7 +129,10 @@ export async function exportTagLists(
       status = `${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`;
     },
     onFault(tag, { code, message, hint }) {
-      const reason = message.replace(`tag ${tag}: `, "");
+      const named = [`IP list of tag ${tag}: `, `tag ${tag}: `].find((at) =>
+        message.startsWith(at),
+      );
+      const reason = message.slice(named?.length ?? 0);
       reporter.fault(`could not export tag ${tag}: ${reason}`, hint, { code, tag });
     },
     onWarning: (message) => reporter.warning(message),

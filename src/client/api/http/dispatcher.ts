@@ -45,7 +45,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   return throughProxy(agent, proxy.name);
 }
 
-/** How long a failed resolution counts for later connections, in milliseconds. */
+/** How long later connections reuse a failed resolution, in milliseconds. */
 const failureMs = 500;
 
 type Resolve = (host: string, options: LookupAllOptions) => Promise<LookupAddress[]>;

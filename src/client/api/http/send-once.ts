@@ -19,7 +19,7 @@ interface OneRequest {
   readonly authorization: string | null;
   /** From connecting to the last byte read, in milliseconds. */
   readonly timeoutMs: number;
-  /** The answer's body is not read further than this. */
+  /** Reading stops once the body has more bytes than this. */
   readonly keptBytes: number;
   /** Source of the proxy's address. @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -55,7 +55,7 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) {
-      const message = `${origin} did not answer in full within ${timeoutMs / 1000} s`;
+      const message = `${origin} did not answer within ${timeoutMs / 1000} s`;
       throw new TransportError("timeout", message, { cause: error });
     }
     throw transportErrorOf(error, { origin, proxy: proxyOf(dispatcher) }, null);
@@ -74,7 +74,7 @@ async function beginningOf(body: AsyncIterable<Buffer>, keptBytes: number): Prom
       if (bytes > keptBytes) break;
     }
   } catch {
-    // What came is enough.
+    // The body broke off: keep what arrived.
   }
   return Buffer.concat(chunks);
 }

@@ -35,7 +35,7 @@ export function transportErrorOf(
   const fault = faultOf(error, code, httpStatus !== null);
   const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
   const options = { cause: error, httpStatus };
-  // repute connects to nothing but the proxy.
+  // Behind a proxy, the only connection that can fail this way is the one to it.
   const isOfProxy = proxy !== null && connecting.has(fault);
   const what = describeFault(fault, isOfProxy ? `the proxy ${proxy}` : origin);
   const named = proxy === null ? what : what.replace(/^the proxy (?=did)/, `the proxy ${proxy} `);

@@ -29,7 +29,7 @@ export function matchColumn(columns: readonly string[], wanted: string): ColumnP
   return index === -1 ? null : { name: lower, index };
 }
 
-/** The names of columns: `column_N` for one with the name of an earlier one. */
+/** The names of columns; one that repeats an earlier name becomes `column_N`. */
 export function distinctNames(columns: readonly string[]): readonly string[] {
   const names = columns.map((name) => name.trim());
   return columns.map((name, index) =>
@@ -37,11 +37,11 @@ export function distinctNames(columns: readonly string[]): readonly string[] {
   );
 }
 
-/** What names may be. */
+/** Rules for column names. */
 export interface NameRules {
   /** Longest name, in bytes of UTF-8. */
   readonly longest: number;
-  /** Makes a name valid; "" if nothing of it is. */
+  /** The valid form of a name; "" if there is none. */
   readonly clean: (name: string) => string;
 }
 
@@ -49,8 +49,8 @@ export interface NameRules {
  * Makes names valid and unique: an empty one becomes `column_N`, a second `name` becomes `name_2`. Names
  * that are valid and unique stay unchanged, whatever the others become.
  *
- * @param keyOf what is compared of names
- * @param taken keys of names that there are
+ * @param keyOf the text that must be unique, such as the name in lower case
+ * @param taken keys already in use
  */
 export function uniqueNames(
   names: readonly string[],
@@ -78,7 +78,7 @@ export function uniqueNames(
   });
 }
 
-/** The characters that fit into so many bytes. */
+/** The longest prefix of whole characters that fits into so many bytes. */
 function cut(name: string, longest: number): string {
   let end = name.slice(0, longest);
   while (Buffer.byteLength(end) > longest) end = Array.from(end).slice(0, -1).join("");
@@ -142,6 +142,7 @@ export function extractPipe(inputs: readonly string[]): string {
   return `repute extract${files.map((file) => ` ${shellWord(file)}`).join("")} | repute enrich - -o OUT`;
 }
 
+/** Least share of indicators of a column that is chosen. */
 export const minShare = 0.5;
 
 /** A column's trimmed name; `column_N` without one. */
@@ -161,7 +162,7 @@ export function addedColumnNames(
 ): readonly string[] {
   const names = added.map((column) => prefix + column.name);
   const taken = new Set(inputColumns.map((column) => column.trim()));
-  // A reader would take such a column for one of ours, even if `--columns` omits it.
+  // Also those that `--columns` omits: readers would take the input's columns for them.
   const ours = new Set([...names, ...columns.map((column) => prefix + column.name)]);
   const clashes = [...ours].filter((name) => taken.has(name));
   if (clashes.length > 0) throw columnClash(clashes);
@@ -179,6 +180,6 @@ export function columnClash(names: readonly string[]): UsageError {
   const what = names.length > 1 ? "columns" : "a column";
   const message = `the input already has ${what} that would be added: ${firstNames(names, 3)}`;
   return new UsageError("column_clash", message, {
-    hint: "choose another prefix for the added columns, for example --prefix repute_; of an output of repute, repute retry asks again for the failed and partial rows",
+    hint: "choose another prefix for the added columns, for example --prefix repute_; if the input is an output of repute, use repute retry to look up its failed and partial rows again",
   });
 }

@@ -64,7 +64,7 @@ function rowMaker(
     });
     return found.map(({ name, value }, index) => {
       const item = itemTextOf(value);
-      return {
+      const row: Row = {
         number: ++number,
         cells,
         extra,
@@ -74,8 +74,8 @@ function rowMaker(
         kindText,
         fault: null,
         size: index === 0 ? line.size : 0,
-        ...(items.length > 1 && { column: name }),
       };
+      return items.length === 1 ? row : Object.assign(row, { column: name });
     });
   };
 }

@@ -68,7 +68,7 @@ export function savedRun(run: OpenRun) {
       return position;
     },
     /** Saves a checkpoint when one is due, or when `last` is true. */
-    async written(last: boolean): Promise<void> {
+    async written(this: void, last: boolean): Promise<void> {
       if (last) tally.settle();
       const isDue = clock.monotonic() - saved.at >= due.ms || tally.rows - saved.rows >= due.rows;
       if (state.isKept && (last || isDue)) await own.save();
