@@ -7,7 +7,6 @@ import { Slots } from "../../client/pace/slots.js";
 import type { ServiceAccess } from "../../client/session/session.js";
 import {
   eachEndpoint,
-  type Finding,
   type LookupEndpoint,
   lookupEndpoints,
   memberOf,
@@ -41,7 +40,7 @@ export type Plan = Awaited<ReturnType<typeof plan>>;
 export async function plan(job: PlanJob) {
   const { settings, cache = null, withheld, onWarning } = job;
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
-  const items = new PlannedItems(withheld, cache);
+  const items = plannedItems(withheld, cache);
   const told = new Set<string>();
   const counts = await enrich({
     ...job,
@@ -68,12 +67,12 @@ export async function plan(job: PlanJob) {
     unsupported,
     /** Rows that could not be read as records. */
     unreadable: statuses.failed,
-    distinct_items: items.distinct,
-    duplicate_rows: items.rows - items.distinct,
+    distinct_items: items.distinct(),
+    duplicate_rows: items.counts.rows - items.distinct(),
     /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
     excluded: Object.fromEntries(exclusions.map(({ path, rows: held }) => [path, held])),
     /** Distinct addresses in reserved ranges that no list holds back. `--bogons local` answers them without a request. */
-    bogons: items.bogons,
+    bogons: items.counts.bogons,
     /** Distinct items with a fresh answer in the cache, by endpoint. */
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
@@ -97,7 +96,10 @@ const writesLittle = { to: "csv", inputColumns: [], columns: ["status"] } as con
 const nowhere: ServiceAccess = { url: "", name: "", credential: null, embedded: false };
 
 /** A session whose lookups only count their items. */
-function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["session"] {
+function countingSession(
+  items: Pick<ReturnType<typeof plannedItems>, "add">,
+  withheld: Withheld,
+): EnrichJob["session"] {
   return {
     service: nowhere,
     withheld: () => Promise.resolve(withheld),
@@ -124,68 +126,54 @@ type PlannedRequests = Readonly<
 >;
 
 /** Counts distinct items and the requests that looking them up would take. */
-class PlannedItems {
+function plannedItems(withheld: Withheld, cache: CachedAnswers | null) {
+  const seen = new KnownItems();
+  const answers = cache && eachEndpoint((endpoint) => cachedAnswers({ ...cache, endpoint }));
   /** Distinct items with a usable answer, by endpoint. */
-  readonly cached = eachEndpoint(() => 0);
-  rows = 0;
-  bogons = 0;
-  #unsent = 0;
-  readonly #withheld: Withheld;
-  readonly #find: (endpoint: LookupEndpoint, item: Item) => Finding | null;
-  readonly #seen = new KnownItems();
+  const cached = eachEndpoint(() => 0);
   /** Queries that triage makes for certain, and those that depend on a quick check. */
-  readonly #triage = { certain: 0, possible: 0 };
-
-  constructor(withheld: Withheld, cache: CachedAnswers | null) {
-    this.#withheld = withheld;
-    const answers = cache && eachEndpoint((endpoint) => cachedAnswers({ ...cache, endpoint }));
-    this.#find = (endpoint, item) => answers?.[endpoint].get(item) ?? null;
-  }
-
-  get distinct(): number {
-    return this.#seen.size;
-  }
-
-  add(item: Item): void {
-    this.rows++;
-    const withheld = this.#withheld;
-    const isListed = withheld.listOf(item) !== null;
-    const sent = isListed ? item : withheld.asSent(item);
-    if (!this.#seen.add(sent)) return;
-    if (!isListed && isReserved(item)) this.bogons++;
-    if (withheld.answer(item) === null) this.#count(sent);
-    else this.#unsent++;
-  }
-
-  /**
-   * Requests for each common value of `--lookups`, and for the chosen one.
-   *
-   * @param chosen its endpoints in the order of `lookupEndpoints`; empty for `triage`
-   */
-  requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
-    const { certain, possible } = this.#triage;
-    const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
-      Object.fromEntries(
-        lookupEndpoints.map((endpoint) => [
-          memberOf(endpoint),
-          asking.includes(endpoint) ? this.distinct - this.#unsent - this.cached[endpoint] : 0,
-        ]),
-      );
-    return {
-      [lookupEndpoints.join(",")]: only(...lookupEndpoints),
-      ...(chosen.length > 0 && { [chosen.join(",")]: only(...chosen) }),
-      ...eachEndpoint((endpoint) => only(endpoint)),
-      triage: { ...only("quick-check"), query: { least: certain, most: certain + possible } },
-    };
-  }
-
-  #count(item: Item): void {
-    const cached = eachEndpoint((endpoint) => this.#find(endpoint, item));
-    for (const endpoint of lookupEndpoints) if (cached[endpoint] !== null) this.cached[endpoint]++;
-    const quickCheck = cached["quick-check"];
-    if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
-    this.#triage[quickCheck === null ? "possible" : "certain"]++;
-  }
+  const triage = { certain: 0, possible: 0 };
+  const counts = { rows: 0, bogons: 0, unsent: 0 };
+  const count = (item: Item): void => {
+    const found = eachEndpoint((endpoint) => answers?.[endpoint].get(item) ?? null);
+    for (const endpoint of lookupEndpoints) if (found[endpoint] !== null) cached[endpoint]++;
+    const quickCheck = found["quick-check"];
+    if (found.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
+    triage[quickCheck === null ? "possible" : "certain"]++;
+  };
+  return {
+    cached,
+    counts,
+    distinct: () => seen.size,
+    add(item: Item): void {
+      counts.rows++;
+      const isListed = withheld.listOf(item) !== null;
+      const sent = isListed ? item : withheld.asSent(item);
+      if (!seen.add(sent)) return;
+      if (!isListed && isReserved(item)) counts.bogons++;
+      if (withheld.answer(item) === null) count(sent);
+      else counts.unsent++;
+    },
+    /**
+     * Requests for each common value of `--lookups`, and for the chosen one.
+     *
+     * @param chosen its endpoints in the order of `lookupEndpoints`; empty for `triage`
+     */
+    requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
+      const { certain, possible } = triage;
+      const asked = (endpoint: LookupEndpoint) => seen.size - counts.unsent - cached[endpoint];
+      const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
+        Object.fromEntries(
+          lookupEndpoints.map((one) => [memberOf(one), asking.includes(one) ? asked(one) : 0]),
+        );
+      return {
+        [lookupEndpoints.join(",")]: only(...lookupEndpoints),
+        ...(chosen.length > 0 && { [chosen.join(",")]: only(...chosen) }),
+        ...eachEndpoint((endpoint) => only(endpoint)),
+        triage: { ...only("quick-check"), query: { least: certain, most: certain + possible } },
+      };
+    },
+  };
 }
 
 interface PlannedPace {
