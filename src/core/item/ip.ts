@@ -119,11 +119,11 @@ export function embeddedIpv4(ip: string): readonly string[] {
   const found: string[] = [];
   if (first === 0x2002) found.push(quad(1));
   if (first === 0x2001 && second === 0) found.push(quad(2), quad(6, 0xffff));
-  if ((fifth & 0xfdff) === 0 && sixth === 0x5efe) found.push(quad(6));
   if (endsInIpv4.has(parts.slice(0, 6).join())) found.push(quad(6));
   if (first === 0x64 && second === 0xff9b && third === 1) {
     found.push(quad(6), quadOf(fourth, ((fifth & 0xff) << 8) | (sixth >> 8)));
   }
+  if ((fifth & 0xfdff) === 0 && sixth === 0x5efe) found.push(quad(6));
   return found;
 }
 
