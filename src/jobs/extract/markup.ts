@@ -60,8 +60,8 @@ function tagText(markup: string, name: string): string {
   return shown + lines + (inline.has(name.toLowerCase().replace("/", "")) ? "" : "\r");
 }
 
-/** The rest of a tag: quotes may hold `<` and `>`. */
-const tagEnd = String.raw`[^<>"']*(?:(?:(?<=[=\s])(?:"[^"]*"|'[^']*')|(?<![=\s])["'])[^<>"']*)*>`;
+/** The rest of a tag: quotes may hold `<` and `>`. Unlimited, they would exhaust the stack. */
+const tagEnd = String.raw`[^<>"']*(?:(?:(?<=[=\s])(?:"[^"]*"|'[^']*')|(?<![=\s])["'])[^<>"']*){0,9999}>`;
 /** Where a comment begins, a tag, or one with content that is no markup. */
 const tag = new RegExp(
   String.raw`<(?:!--|(?:[!?]|((?!(?:script|style)[\s/>])\/?[a-z][a-z\d]*)(?::[a-z\d]+)?(?=[\s/>]))${tagEnd}|` +
