@@ -6,7 +6,7 @@ import { programInfo } from "../../core/program.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import { Reporter } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
-import { outputFault } from "../../core/files/output-fault.js";
+import { outputFault } from "../../core/files/system-fault.js";
 import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
 import { redactAddress } from "../../core/redaction.js";
 import { safeOnTerminal } from "../terminal/data-output.js";

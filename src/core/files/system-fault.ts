@@ -1,3 +1,5 @@
+import { FatalError } from "../errors.js";
+
 type Fault = readonly [reason: string, hint: string, outputCode?: string];
 
 /** By the code of the system: the third is the code of the error if an output cannot be written. */
@@ -47,6 +49,13 @@ export function systemFault(error: unknown): Fault | null {
 
 export function faultReason(error: unknown): string {
   return systemFault(error)?.[0] ?? (error instanceof Error ? error.message : String(error));
+}
+
+export function outputFault(path: string, error: unknown): FatalError {
+  const [, hint = "check the path and the disk, then run again", code = "output_unwritable"] =
+    systemFault(error) ?? [];
+  const message = `cannot write ${path}: ${faultReason(error)}`;
+  return new FatalError(code, message, { cause: error, hint });
 }
 
 /** Error codes of OpenSSL's verification and Node.js's host name check (Node.js documentation: tls, X509 certificate error codes). */

@@ -1,7 +1,7 @@
 import { privateFile } from "./folders.js";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "./system-fault.js";
 
 /**
  * Writes a file of the run.

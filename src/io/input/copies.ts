@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../core/resource-stack.js";
 import { counted, formatBytes } from "../../core/wording/quantity.js";
 import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
-import { outputFault } from "../../core/files/output-fault.js";
+import { outputFault } from "../../core/files/system-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";
 import type { CopyOptions, CopyShape, TableInput } from "./table-input.js";
 

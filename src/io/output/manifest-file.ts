@@ -5,7 +5,7 @@ import { type FoundManifest, parseManifest, type Manifest } from "../../core/man
 import { isObjectAddress } from "../s3/address.js";
 import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
-import { outputFault } from "../../core/files/output-fault.js";
+import { outputFault } from "../../core/files/system-fault.js";
 
 /**
  * Prefix of an output's added columns: the one that was asked for, else the one that its manifest

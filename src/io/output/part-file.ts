@@ -9,7 +9,7 @@ import { systemClock } from "../../core/clock.js";
 import { startOver, writeAgain, FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/folders.js";
 import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
-import { outputFault } from "../../core/files/output-fault.js";
+import { outputFault } from "../../core/files/system-fault.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
 export interface SinkPosition {

@@ -7,7 +7,7 @@ import { zeros } from "../../core/row.js";
 import { readableFormats } from "../../io/formats/registry.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "../../io/output/manifest-file.js";
 import type { Output } from "../../io/output/output.js";
-import { outputFault } from "../../core/files/output-fault.js";
+import { outputFault } from "../../core/files/system-fault.js";
 import { localOutput, openRecords, outputFile } from "../../io/output/read.js";
 
 /**

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
 import { type FatalError, UsageError } from "../../../core/errors.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { outputFault } from "../../../core/files/system-fault.js";
 import { decimalType, type StoredType } from "../../formats/column-types.js";
 import { type CopiedTable, copyHeader } from "../../input/table-input.js";
 import {

@@ -6,7 +6,7 @@ import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
 import { UsageError } from "../../../core/errors.js";
 import { makeFolder, realPath } from "../../../core/files/folders.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { outputFault } from "../../../core/files/system-fault.js";
 import {
   checkRunWords,
   failedSuffix,

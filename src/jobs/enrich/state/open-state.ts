@@ -6,7 +6,7 @@ import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { outputFault } from "../../../core/files/system-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
 import { databaseName, stateFault, statePath } from "./state-folder.js";

@@ -6,7 +6,7 @@ import { serviceAddress } from "../../../client/api/options.js";
 import { explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { outputFault } from "../../../core/files/system-fault.js";
 import { outputLocked } from "../../../core/files/run-lock.js";
 import type { Manifest } from "../../../core/manifest.js";
 import type { CopySeal } from "../../../io/input/copies.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { explainFault } from "../../../client/store/sqlite-file.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { outputFault } from "../../../core/files/system-fault.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
 
 /** Folder beside an output that holds the state of its run. */
