@@ -166,7 +166,6 @@ class FindingCache implements FindingStore {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });
         }
       });
-      table?.file.shortenLog();
     });
     this.#waiting.clear();
   }

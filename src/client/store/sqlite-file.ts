@@ -68,7 +68,6 @@ export class SqliteFile {
   readonly database: DatabaseSyncInstance;
   readonly #inode: number | undefined;
   #isAlone = false;
-  #longestLog = 2 * logBytes;
 
   constructor(path: string, timeout = busyTimeoutMs.run) {
     this.path = path;
@@ -194,18 +193,6 @@ export class SqliteFile {
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     }
-  }
-
-  /**
-   * Empties a log that cannot start over by itself, because the reads of others overlap. Waits a moment for
-   * them: one that has stopped must not stop everyone.
-   */
-  shortenLog(): void {
-    const bytes = () => statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes() < this.#longestLog) return;
-    this.database.exec("PRAGMA busy_timeout = 50; PRAGMA wal_checkpoint(TRUNCATE)");
-    this.database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs.cache}`);
-    this.#longestLog = bytes() + 2 * logBytes;
   }
 
   /** Reads a fact; null if there is none. */
