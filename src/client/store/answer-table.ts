@@ -3,7 +3,6 @@ import { timestamp } from "../../core/clock.js";
 import { parseJson, resultText } from "../../core/json-members.js";
 import {
   type Again,
-  type Answers,
   type Finding,
   firstAnswer,
   type JsonObject,
@@ -151,22 +150,18 @@ function bodyOf({ finding, body }: LookupRecord): string {
   return answer === null ? "" : `{"result":${answer.text ?? JSON.stringify(answer.result)}}`;
 }
 
-/** Reads an answer. @throws as `byNumber` */
-export function storedRecord(stored: StoredAnswer, options: ReadBackOptions = {}): LookupRecord {
-  const { finding, body, drift, origin, policy } = stored;
+/** Reads an answer. */
+export function storedRecord(
+  { key, finding, body, drift, origin, policy, madeUp }: StoredAnswer,
+  { asReceived = false }: ReadBackOptions = {},
+): LookupRecord {
   const again = policy === null ? null : { policy, afterMs: null };
-  if (body.length === 0) return { finding, again, drift, origin };
-  return { finding: { ...finding, answers: answersIn(stored, options) }, again, drift, origin };
-}
-
-function answersIn(
-  { key, body, madeUp }: StoredAnswer,
-  { asReceived = false }: ReadBackOptions,
-): Answers {
+  if (body === "") return { finding, again, drift, origin };
   const { result } = parseJson(body) as { readonly result: JsonObject };
   const text = asReceived ? resultText(body) : undefined;
   const bytes = body.length > largeAnswer ? body.length : undefined;
-  return { [endpointOf(key)]: { result, text, bytes, madeUp: madeUp ?? undefined } };
+  const answer = { result, text, bytes, madeUp: madeUp ?? undefined };
+  return { finding: { ...finding, answers: { [endpointOf(key)]: answer } }, again, drift, origin };
 }
 
 /** The endpoint with which the key of an answer begins. */

@@ -91,7 +91,6 @@ class FindingCache implements FindingStore {
   #table: AnswerTable | null = null;
   #isWritable: boolean;
   readonly #waiting = new Map<string, Finding>();
-  /** Reads and additions. */
   readonly #batch = new Batch(() => this.#write());
 
   constructor(options: CacheOptions) {
@@ -128,14 +127,18 @@ class FindingCache implements FindingStore {
     });
   }
 
-  /** Many reads share a transaction: SQLite would lock the file for each on its own. */
+  /**
+   * The reads of one turn share a transaction: SQLite would lock the file for each on its own. Between
+   * turns, the log of the file can start over.
+   */
   #stored(link: number): StoredAnswer | null {
     if (this.#table === null) return null;
-    const { database } = this.#table.file;
-    if (!database.isTransaction) database.exec("BEGIN");
-    const stored = this.#table.byLink(link);
-    this.#batch.count();
-    return stored;
+    const { file } = this.#table;
+    if (!file.database.isTransaction) {
+      file.database.exec("BEGIN");
+      setImmediate(() => this.#attempt("read", () => this.#table?.file.endReads()));
+    }
+    return this.#table.byLink(link);
   }
 
   put(key: string, finding: Finding): void {
@@ -143,7 +146,7 @@ class FindingCache implements FindingStore {
     const isKept = this.#table !== null && status !== "failed" && status !== "unsupported";
     if (!isKept || !this.#isWritable) return;
     this.#waiting.set(key, finding);
-    this.#batch.count();
+    this.#batch.added();
   }
 
   sync(): void {
@@ -155,12 +158,10 @@ class FindingCache implements FindingStore {
     this.#release();
   }
 
-  /** Ends the transaction of the reads, and writes what waits. */
   #write(): void {
     const table = this.#table;
     this.#attempt("write", () => {
-      if (table?.file.database.isTransaction === true) table.file.database.exec("COMMIT");
-      if (this.#waiting.size === 0) return;
+      table?.file.endReads();
       table?.file.transact(() => {
         for (const [key, finding] of this.#waiting) {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });

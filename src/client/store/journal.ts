@@ -102,7 +102,7 @@ export class Journal implements LookupStore {
       this.last = this.#table.add(key, this.#newest[this.#chainOf(hash)]!, record);
     });
     this.#link(hash, this.last);
-    this.#batch.count();
+    this.#batch.added();
     if (this.#repeated.get(key) !== null) this.#repeated.put(key, record);
   }
 

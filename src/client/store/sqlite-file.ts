@@ -44,16 +44,6 @@ type FileUse = "run" | "cache" | "counts";
 /** SQLite busy timeout in milliseconds. SQLite waits synchronously, so this blocks the event loop. */
 const busyTimeoutMs = { run: 100, cache: 2_000, counts: 1_000 };
 
-/**
- * Large pages hold more answers in less space; few of them change at once without an index. The index of
- * a cache is read all over: 16 MiB of it stay in memory.
- */
-const settings = {
-  run: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192",
-  cache: "PRAGMA cache_size = -16384",
-  counts: "",
-};
-
 /** Lengths of the headers of a log and of a frame (https://www.sqlite.org/fileformat2.html#walformat). */
 const header = { log: 32, frame: 24 };
 
@@ -105,7 +95,10 @@ export class SqliteFile {
   #setUp(use: FileUse): void {
     const { database } = this;
     this.#isAlone = use === "run";
-    database.exec(settings[use]);
+    // Large pages hold more answers in less space; few of them change at once without an index.
+    if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
+    // The index of a cache is read all over.
+    else database.exec("PRAGMA cache_size = -16384");
     this.#isNew();
     const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
     if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.locks[0], noLocks);
@@ -193,6 +186,11 @@ export class SqliteFile {
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
     }
+  }
+
+  /** Ends a transaction that only read. */
+  endReads(): void {
+    if (this.database.isTransaction) this.database.exec("COMMIT");
   }
 
   /** Reads a fact; null if there is none. */

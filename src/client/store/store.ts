@@ -43,35 +43,35 @@ export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
   }
 }
 
-/** Operations that share a transaction, and how long they wait for each other, in milliseconds. */
-const together = { operations: 256, ms: 20 };
+/** Additions that are stored together, and how long they wait for each other, in milliseconds. */
+const together = { additions: 256, ms: 20 };
 
-/** Ends a transaction after 256 operations, or 20 ms. A kill costs no more of them. */
+/** Stores 256 additions, or those of 20 ms, at once. A kill costs no more of them. */
 export class Batch {
-  readonly #end: () => void;
+  readonly #store: () => void;
   #size = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
 
-  constructor(end: () => void) {
-    this.#end = end;
+  constructor(store: () => void) {
+    this.#store = store;
   }
 
-  count(): void {
+  added(): void {
     this.#size++;
     if (this.#size === 1) {
       this.#dueAt = performance.now() + together.ms;
       this.#timer = setTimeout(() => this.flush(), together.ms);
     }
     // A busy event loop calls timers late.
-    if (this.#size >= together.operations || performance.now() >= this.#dueAt) this.flush();
+    if (this.#size >= together.additions || performance.now() >= this.#dueAt) this.flush();
   }
 
-  /** Ends the transaction, if it has operations. */
+  /** Stores what was added. */
   flush(): void {
     clearTimeout(this.#timer);
     const size = this.#size;
     this.#size = 0;
-    if (size > 0) this.#end();
+    if (size > 0) this.#store();
   }
 }

@@ -38,7 +38,7 @@ test("an output lacks only what was not chosen, and commands say which column th
   }
   const diff = await run("diff", "out.csv", "out.csv");
   expect(diff).toMatchObject({ code: 2 });
-  expect(diff.stderr).toContain("kind, item, missing");
+  expect(diff.stderr).toContain("needs: item, kind, intent");
   expect(await run("verify", "out.csv")).toMatchObject({ code: 0 });
 });
 
