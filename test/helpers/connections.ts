@@ -1,6 +1,6 @@
 import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
 import { requestThread } from "../../src/client/api/thread/request-thread.js";
-import type { openConnections } from "../../src/client/session/connections.js";
+import type { openConnections } from "../../src/client/session/session.js";
 
 /** Opens one connection at a time to a service. */
 export type Connect = (baseUrl: string) => Awaited<ReturnType<typeof openConnections>>;

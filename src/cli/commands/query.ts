@@ -255,8 +255,7 @@ function answerCell({ text, item, finding }: AnsweredItem, name: string): string
 
 /** The members of an answer's JSON line, verdict first. */
 function answerCard({ text, item, finding }: AnsweredItem): object {
-  const facts = ownFacts(item, finding);
-  const { status, verdict, kind, missing, error, item: _, ...requests } = facts;
+  const { status, verdict, kind, missing, error, item: _, ...requests } = ownFacts(item, finding);
   const own = {
     // `none` must not read as safe.
     verdict: verdict === "none" ? "none (nothing known)" : (verdict ?? "unknown"),

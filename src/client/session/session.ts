@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import type { CaseClient, OpsClient } from "../api/ops-client.js";
 import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
@@ -12,7 +13,6 @@ import { composeLookup } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
-import { openConnections, queueOf } from "./connections.js";
 import { longestWaitMs, type MadeUp } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
@@ -130,7 +130,9 @@ export class Session {
 
   /** The client of the threat intelligence interface, for calls other than lookups. */
   intel(): Promise<IntelClient> {
-    return this.#parts.open("intel", async () => this.#client(await this.#calls()));
+    return this.#parts.open("intel", async () => {
+      return new IntelClient({ ...(await this.#calls()), apiKey: this.#credential });
+    });
   }
 
   ops(): Promise<OpsClient> {
@@ -184,8 +186,9 @@ export class Session {
     const isOnThread = run !== undefined && !service.embedded && settings.workers === undefined;
     const queue = isOnThread ? queueOf(this.rates, maxRequests) : 0;
     const { slots = new Slots(concurrency + queue) } = use;
-    const client = this.#client({
+    const client = new IntelClient({
       ...this.#requests(await this.#ways(run !== undefined)),
+      apiKey: this.#credential,
       keyHolder: settings.workers && "the workers",
       // A later run may read cached results into its rows as received.
       asReceived: asReceived || cache !== undefined,
@@ -238,8 +241,7 @@ export class Session {
       if (folder === undefined || ttlMs === undefined) return undefined;
       const { openCache } = await import("../store/cache.js");
       const { clock } = this.#options;
-      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
-      const cache = await openCache(options);
+      const cache = await openCache({ folder, ttlMs, clock, asReceived, onWarning: this.#warn });
       this.#parts.defer(() => cache.close());
       return cache;
     });
@@ -281,13 +283,12 @@ export class Session {
   async #calls(): Promise<ClientOptions> {
     const { clock } = this.#options;
     const pace = await this.pace();
-    const connections = await this.#connections(false);
     const { retries } = this.settings;
     const policy = retryCalls({ pace, retries, answered: () => this.#answered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, this.#usedUp.signal]) });
     return {
-      ...this.#requests(connections),
+      ...this.#requests(await this.#connections(false)),
       send,
       onAttempt: (attempt) => this.#heed(attempt, pace),
     };
@@ -320,10 +321,6 @@ export class Session {
     return { baseUrl: this.service.url, dispatcher, clock, timeoutMs: this.settings.timeout };
   }
 
-  #client(options: ClientOptions & { readonly asReceived?: boolean }): IntelClient {
-    return new IntelClient({ ...options, apiKey: this.#credential });
-  }
-
   get #credential(): string | undefined {
     return this.service.credential ?? undefined;
   }
@@ -343,4 +340,51 @@ function paceOfQueued(pace: RequestPace): RequestPace {
     hold,
     advise: ignore,
   };
+}
+
+/** Requests per second from which a separate request thread is worth its memory. */
+const threadRate = 1_000;
+
+/** Requests per second from which some may wait on that thread: they leave 3 ms late at most. */
+const queueRate = 10_000;
+
+/**
+ * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
+ * from TypeScript sources (under a test runner).
+ */
+const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
+
+/**
+ * Opens connections. At high rates, requests are made on a separate thread.
+ *
+ * @param pace leaves the spacing of requests to that thread
+ * @param threads whether they may be. @default if this machine has two processors
+ */
+export async function openConnections(
+  url: string,
+  { concurrency, rate }: { readonly concurrency: number; readonly rate: readonly Rate[] },
+  pace: Pick<Pace, "leaveSpacing">,
+  threads = threadsHelp,
+): Promise<ClientOptions["dispatcher"] & { destroy(): Promise<void> }> {
+  if (threads && perSecond(rate) >= threadRate) {
+    const { requestThread } = await import("../api/thread/request-thread.js");
+    return requestThread(concurrency, pace.leaveSpacing());
+  }
+  const { createDispatcher } = await import("../api/http/dispatcher.js");
+  return createDispatcher(url, { connections: concurrency });
+}
+
+/**
+ * How many requests may wait on the thread for a free connection, so that a connection never waits for
+ * this thread. They have passed the pace and count as sent, which quotas and budgets forbid.
+ */
+export function queueOf(rates: readonly Rate[], maxRequests?: number): number {
+  const isCounted = rates.some(isQuota) || maxRequests !== undefined;
+  return threadsHelp && !isCounted && perSecond(rates) >= queueRate ? 96 : 0;
+}
+
+/** Requests per second that the rates allow. Quotas limit the total, not the speed. */
+function perSecond(rates: readonly Rate[]): number {
+  const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
+  return Math.min(...each);
 }

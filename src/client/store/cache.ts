@@ -160,14 +160,13 @@ class FindingCache implements FindingStore {
 
   #write(): void {
     const table = this.#table;
-    this.#attempt("write", () => {
-      table?.file.endReads();
+    this.#attempt("write", () =>
       table?.file.transact(() => {
         for (const [key, finding] of this.#waiting) {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });
         }
-      });
-    });
+      }),
+    );
     this.#waiting.clear();
   }
 

@@ -173,9 +173,10 @@ export class SqliteFile {
     this.database.prepare("VACUUM INTO ?").run(path);
   }
 
-  /** Makes all changes or none. */
+  /** Makes all changes or none. Ends a transaction that only read. */
   transact<T>(work: () => T): T {
     const { database } = this;
+    this.endReads();
     database.exec("BEGIN IMMEDIATE");
     try {
       const result = work();

@@ -35,11 +35,8 @@ export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
 
   put(key: string, value: Value): void {
     this.#values.set(key, value);
-    if (this.#values.size <= this.#most) return;
-    for (const oldest of this.#values.keys()) {
-      this.#values.delete(oldest);
-      break;
-    }
+    const [oldest = key] = this.#values.keys();
+    if (this.#values.size > this.#most) this.#values.delete(oldest);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
-import { openConnections, queueOf } from "../../../src/client/session/connections.js";
+import { openConnections, queueOf } from "../../../src/client/session/session.js";
 
 const url = "http://127.0.0.1:9/beta";
 const perSecond = (count: number) => ({ count, perMs: 1_000 });
