@@ -179,7 +179,6 @@ export class Session {
     const { run, asReceived, settings: own } = use;
     const [{ maxRequests }, concurrency] = [own, openRequests({ ...settings, ...own })];
     const store = await this.#cache(asReceived || isShared);
-    const cache = store && { address: service.name, store };
     const shared = await this.pace();
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch(service.url, run?.before);
@@ -191,7 +190,7 @@ export class Session {
       apiKey: this.#credential,
       keyHolder: settings.workers && "the workers",
       // A later run may read cached results into its rows as received.
-      asReceived: asReceived || cache !== undefined,
+      asReceived: asReceived || store !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
         this.#heed(attempt, pace);
@@ -214,7 +213,7 @@ export class Session {
       store: use.store,
       isResumed: use.isResumed,
       keepsCached: use.keepsCached,
-      cache: cache && { ...cache, partials: use.partialsFromCache },
+      cache: store && { address: service.name, store, partials: use.partialsFromCache },
       clock,
     });
     return {
