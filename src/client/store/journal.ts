@@ -11,9 +11,9 @@ import { corrupt, type SqliteFile } from "./sqlite-file.js";
 import { Batch, type LookupStore, MemoryStore } from "./store.js";
 
 export interface ReplayOptions extends ReadBackOptions {
-  /** Which answers of an earlier run are used. No row of this run asked for them. @default none */
+  /** Which answers of an earlier run are used, without an `origin` in this one. @default none */
   readonly taken?: Taken | undefined;
-  /** Number of an answer that was stored. @default 0 */
+  /** Number of an answer known to be stored: if an earlier one is missing, the file is damaged. @default 0 */
   readonly least?: number | undefined;
 }
 

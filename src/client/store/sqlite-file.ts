@@ -37,7 +37,7 @@ const index = "CREATE UNIQUE INDEX answers_by_link ON answers (link);";
 
 /**
  * What a file is for. The answers of a run belong to one process, which keeps all others out until it
- * closes the file; those of a cache belong to all.
+ * closes the file. Those of a cache, and the counts of quotas, are shared by all.
  */
 type FileUse = "run" | "cache" | "counts";
 
@@ -97,7 +97,7 @@ export class SqliteFile {
     this.#isAlone = use === "run";
     // Large pages hold more answers in less space; few of them change at once without an index.
     if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
-    // The index of a cache is read all over.
+    // The index of a cache is read in random order, so more of it stays in memory.
     else database.exec("PRAGMA cache_size = -16384");
     this.#isNew();
     const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
@@ -243,8 +243,8 @@ export class SqliteFile {
 }
 
 /**
- * Creates a file that only its owner can read, as those that SQLite puts beside it then are. Throws the
- * system's reason if it cannot be used; SQLite only reports that it cannot open the file.
+ * Creates a missing file that only its owner can read; SQLite gives those beside it the same mode. Throws
+ * the system's error if it cannot be used; SQLite only reports that it cannot open the file.
  */
 function createPrivate(path: string): void {
   accessSync(dirname(path), constants.W_OK);

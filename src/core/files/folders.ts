@@ -47,7 +47,7 @@ export async function syncFolder(path: string): Promise<void> {
   await handle.close();
 }
 
-/** Symbolic links followed one after the other, as on Linux. */
+/** Maximum number of symbolic links followed in a row, as on Linux. */
 const mostLinks = 40;
 
 /**

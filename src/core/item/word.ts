@@ -38,7 +38,7 @@ export function readInside(word: string, depth = mostNested): WrittenItem | null
   return null;
 }
 
-/** `x=jndi:ldap://192.0.2.1/` */
+/** Forms in one another, as in `x=jndi:ldap://192.0.2.1/`: a field, a name and a scheme. */
 const mostNested = 3;
 const divided = /[:/@=|^(#]/;
 const forms = [
@@ -55,7 +55,7 @@ const forms = [
   /^!?\[[^[\]]*\]\(([^()]+)\)$/,
 ];
 
-/** A word without punctuation behind it, without emphasis around it, and without any mark. */
+/** The spellings of a word to try: without punctuation behind it, emphasis around it, or any mark. */
 function wordSpellings(word: string): readonly string[] {
   if (unmarked.test(word)) return [word];
   const bare = withoutTail(word.replace(wideBrackets, ""));
@@ -68,7 +68,7 @@ function wordSpellings(word: string): readonly string[] {
 
 /** Most words: without a mark at either end. */
 const unmarked = /^[a-z\d].*[a-z\d/]$/is;
-/** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays, and so do `[::1]` and `::1`. */
+/** Bullets, emphasis, the `>` of a quotation and opening brackets. `*.example.com`, `[::1]` and `::1` stay whole. */
 const head = /^(?:[*_~•·‣#!?>(){-]|\[(?![\da-f]*:[\da-f:.]*\])|(?<!:):(?!:))+(?!\.)/i;
 const wideBrackets = /^[（［｛【]+/;
 const emphasis = /[*_~-]+$/;
@@ -93,7 +93,7 @@ export function readAlone(word: string): WrittenItem | null {
   return readWord(bare) ?? readInside(bare);
 }
 
-/** Removes the mark of a list, an option or a patch, which touches the item. */
+/** Removes a bullet, or the `-` or `+` of an option or a patch, right before the item. */
 export function withoutBullet(text: string): string {
   return bullet.test(text) ? text.replace(bullet, "") : text;
 }

@@ -22,7 +22,7 @@ export interface FolderSettings {
 }
 
 interface ListOptions extends FolderSettings {
-  /** Any but hidden ones. @default those of known formats */
+  /** Whether files of any name are read, not only those of known formats. */
   readonly anyFile?: boolean;
   /** Parses an input name. @default a file or an object, whatever it holds */
   readonly parse?: (path: string) => FileInput;
@@ -39,11 +39,11 @@ interface Listing {
 }
 
 /**
- * Lists files, tables, and the files in folders, sorted by path.
+ * Lists the inputs in the order of their names; the files of each folder are sorted by path.
  *
  * @param names `-` is the stream
  * @throws UsageError `input_folder_empty`
- * @throws FatalError `input_unreadable`; as listing objects
+ * @throws FatalError `input_unreadable`; and what listing objects throws
  */
 export async function listInputs(
   names: readonly string[],
@@ -124,7 +124,7 @@ function partToSkip(
     const folder = entry.slice(0, index);
     if (/(?:^|\/)\.[^/]*$/.test(folder)) return [folder, "a hidden folder"];
     if (!recursive) return [folder, "a subfolder, which --recursive reads"];
-    // With the copies of its inputs.
+    // It may hold copies of inputs, which must not be read again.
     const isState = /\.state(?:\.done)?$/.test(folder) && entries.has(`${folder}/run.db`);
     if (isState) return [folder, "the state of a run"];
   }
@@ -135,7 +135,7 @@ function partToSkip(
     if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
     if (/(?:\.manifest\.json|\.failed)$/.test(entry)) return "a run wrote it beside its output";
     if (own !== null && own === placeOfFile(path)) return "this run writes it";
-    // Its rows have their answers. To read them again, name it.
+    // It is enriched already, and read only if it is named itself.
     return entries.has(manifestPath(entry)) ? "an output of repute" : null;
   };
   return [entry, /(?:^|\/)$/.test(entry) ? null : reason()];
@@ -178,7 +178,7 @@ async function listingOf(name: string, recursive: boolean): Promise<Listing | nu
     });
     for (const entry of found) {
       const own = within + entry.name;
-      // A link to a folder is none: it may lead back to where it is, or to files that are read anyway.
+      // A link to a folder is not followed: it may lead to a folder above, or to files that are read anyway.
       if (entry.isFile()) entries.set(own, "file");
       else if (!entry.isDirectory()) entries.set(own, await kindOf(folder + own));
       else if (recursive && !entry.name.startsWith(".")) await walk(`${own}/`);

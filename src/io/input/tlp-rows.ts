@@ -46,7 +46,7 @@ export function holdMarked(
     return [place === null ? "" : (row.cells[place.index] ?? "")];
   };
   return heldRows(rows, marksOf, maxTlp, () =>
-    warnings.push(`no record has a TLP mark${where} in ${name}, so that none was sent`),
+    warnings.push(`no record has a TLP mark${where} in ${name}, so none was sent`),
   );
 }
 

@@ -122,7 +122,7 @@ interface SheetFacts {
   readonly is1904: boolean;
 }
 
-/** The rows of a sheet, whose file and texts are named in the workbook. */
+/** The rows of a sheet as CSV. The workbook names its file; texts and styles have fixed paths. */
 async function* rowsIn(read: Read, { name, sheet, warnings }: SheetChoice): AsyncGenerator<Buffer> {
   const workbook = await elementsOf(read, "xl/workbook.xml");
   const styles = await elementsOf(read, "xl/styles.xml");
@@ -154,7 +154,7 @@ async function elementsOf(read: Read, path: string): Promise<readonly Element[]>
   return found;
 }
 
-/** The attributes of elements of a name, anywhere or right in another one. */
+/** The attributes of all elements with a name, or of the children of another element alone. */
 function attributesOf(
   elements: readonly Element[],
   name: string,

@@ -105,7 +105,7 @@ function exitReasonOfError(error: unknown): ExitReason {
   return code !== null && requestFault.test(code) ? "unreachable" : "io";
 }
 
-/** Faults of the state itself, which only `--restart` removes. */
+/** Faults that `--resume` would meet again: only `--restart` helps. */
 const damaged = /^(?:state_(?:damaged|version)|output_(?:state_damaged|table_differs)|rows_lost)$/;
 
 function canContinue(error: unknown): boolean {
@@ -123,7 +123,7 @@ export async function recordEnding(folder: string, error: unknown): Promise<void
   if (record !== null) await saveUnfinished(folder, { ...record, ...endingOfError(error, true) });
 }
 
-/** Writes the manifest of a run to a stream to the state folder, where it replaces that of the last one. */
+/** Writes the manifest of a run into a stream to the state folder, in place of the previous one. */
 export async function recordStream(job: Job, manifest: Manifest): Promise<void> {
   const { stateFolder = null, onWarning } = job;
   const { stateDir } = job.settings.run;
@@ -134,7 +134,7 @@ export async function recordStream(job: Job, manifest: Manifest): Promise<void> 
     makeFolder(folder, 0o700);
     await writeManifest(base, manifest);
   } catch (error) {
-    // Only a folder that was asked for is missed.
+    // Only a folder that `--state-dir` names is worth a warning.
     if (stateDir === undefined) return;
     const reason = faultReason(error instanceof Error ? (error.cause ?? error) : error);
     onWarning?.(`cannot write ${manifestPath(base)}: ${reason}`);

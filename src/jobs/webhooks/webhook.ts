@@ -129,7 +129,7 @@ export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
   return problems;
 }
 
-/** Of an address, and what an URL drops or reads as a slash. */
+/** The start of an address, and characters that a URL drops or reads as a slash. */
 const address = /^[a-z][a-z0-9+.-]*:\/\/|^\/\/|[\u0000-\u001f\u007f\\]/i;
 
 function isWithin({ pathname }: URL, endpoint: URL): boolean {

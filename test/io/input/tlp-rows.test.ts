@@ -88,7 +88,7 @@ test.each([
   });
   const manifest = await manifestOf();
   const rows = args.includes("unmarked") ? 3 : 2;
-  const warning = "no record has a TLP mark in unmarked.csv, so that none was sent";
+  const warning = "no record has a TLP mark in unmarked.csv, so none was sent";
   expect(manifest.warnings).toEqual(rows === 2 ? {} : { [warning]: 1 });
   expect(manifest).toMatchObject({ tlp: { max: "amber", rows }, unsupported: { tlp: rows } });
   const line = `plan ${args} --max-tlp amber --json --rate 100/s`;

@@ -174,8 +174,8 @@ async function addRows(
   const list = names.join(", ");
   const insert = `INSERT INTO ${to} (${list}) SELECT ${list} FROM ${from} WHERE`;
   const last = await stored(`max(${row})`);
-  // Each publishing adds all rows so far; some may have been deleted since. DuckDB would need much
-  // memory to look for each of many rows.
+  // A run that stopped early is published again with all its rows. If none of them were deleted since,
+  // only later ones are added: DuckDB would need much memory to look for each of many rows.
   if (last === (await stored("count(*)"))) await query(`${insert} ${row} > ${last}`);
   else {
     const isStored = `EXISTS (SELECT 1 ${ofRun} AND stored.${row} = rows.${row})`;
@@ -187,7 +187,7 @@ async function addRows(
     throw new FatalError("output_table_differs", message, { hint: startOver });
   }
   if (found < count) {
-    throw new FatalError("rows_lost", `${name} stored ${found} of ${count} rows`, {
+    throw new FatalError("table_rows_lost", `${name} stored ${found} of ${count} rows`, {
       hint: `check ${tableText(table)} for triggers or rules that drop rows, then ${continueRun}`,
     });
   }

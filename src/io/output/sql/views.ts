@@ -48,7 +48,7 @@ const kinds = {
   changes: {
     about: [
       "What changed about each item from one run to the next that knows its verdict, and which items are new or",
-      "gone since the run before. Runs that did not read their whole input neither begin nor end a comparison of items.",
+      "gone since the run before. Only runs that read their whole input are compared for new and gone items.",
     ],
     needs: ["kind", "item", "missing", "type", ...Object.keys(accusing), ...compared],
     select: selectChanges,
@@ -60,7 +60,7 @@ const kinds = {
       "A run that lacks the item, or does not know its verdict, neither begins nor ends a row.",
     ],
     needs: ["kind", "item", "verdict", "looked_up_at"],
-    // A run that is resumed after the next one is published after it. No period ends before it begins.
+    // A run may be resumed, and published, after a later one. No period ends before it begins.
     select: () => `WITH answers AS (
   SELECT {kind}, {item}, {verdict}, {run_id}, {loaded_at},
     row_number() OVER (PARTITION BY {kind}, {item}, {run_id} ORDER BY {looked_up_at} DESC NULLS LAST, {row} DESC) AS newest
@@ -82,8 +82,8 @@ FROM numbered GROUP BY {kind}, {item}, {verdict}, number`,
 } satisfies Readonly<Record<string, ViewKind>>;
 
 /**
- * The views of a table: those that its mode gives a meaning and its columns suffice for. A table that
- * keeps one run has no past, and one with a row per item holds the newest rows itself.
+ * The views that make sense for a table's mode, and whose columns it has. A table that keeps one run has
+ * no past, and one with a row per item needs no view of the newest rows.
  */
 export function viewsOf(
   dialect: SchemaDialect,
@@ -169,7 +169,7 @@ FROM present AS earlier JOIN runs ON earlier.{run_id} = runs.since
 WHERE later.{item} IS NULL`;
 }
 
-/** The gravest that a run says with the members that both runs know. */
+/** The greatest weight in a run, among the columns that the other run knows too. */
 function gravest(run: string, other: string): string {
   const shared = Object.keys(accusing).map(
     (name) =>
@@ -195,7 +195,7 @@ function bothValues(run: string, laterId: string, earlierId: string): string {
 }
 
 /**
- * How grave a column is. NULL where a lookup failed, or its answer lacks the member or has an
+ * The weight of a column against the item. NULL where a lookup failed, or its answer lacks the member or has an
  * undocumented word.
  */
 function weightOf(name: string, member: string, lacks: string): string {

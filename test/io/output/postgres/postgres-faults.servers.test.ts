@@ -120,7 +120,7 @@ describe("a server that does not store all rows", () => {
     const { sink } = await open("dropping");
     await sink.write(someRows(1, 100));
     await expect(sink.publish()).rejects.toMatchObject({
-      code: "rows_lost",
+      code: "table_rows_lost",
       message: expect.stringContaining("stored 90 of 100 rows"),
     });
     expect(await cluster.counts("dropping")).toMatchObject({ rows: 0 });
