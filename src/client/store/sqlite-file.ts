@@ -97,8 +97,6 @@ export class SqliteFile {
     this.#isAlone = use === "run";
     // Large pages hold more answers in less space; few of them change at once without an index.
     if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
-    // The index of a cache is read in random order, so more of it stays in memory.
-    else database.exec("PRAGMA cache_size = -16384");
     this.#isNew();
     const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
     if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.locks[0], noLocks);
